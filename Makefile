@@ -1,0 +1,76 @@
+# Everything that is done with this checkout. `make` lists the targets; .ci/run is `make check`.
+#
+#   PYTHON=…          the Python that .venv is made with (3.11 or newer)
+#   PYTEST_ARGS=…     more options for pytest in `make test`, as PYTEST_ARGS="-k url"
+#   JOBS=2            test processes at once
+#   NEEDS_BROWSER=    set by this file when tests need a browser; then `make test` installs one
+#   SPIDER_BROWSER=…  the browser to use instead of /usr/bin/chromium
+
+SHELL := /bin/sh
+BIN := .venv/bin
+PYTHON_M := $(BIN)/python -m
+JOBS ?= 2
+PYTEST_ARGS ?=
+NEEDS_BROWSER ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help venv dev browser demo test check format lint types floors docs-check docs wheel bench soak format clean
+.NOTPARALLEL:
+
+help:  ## List these targets.
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
+
+venv:  ## Make .venv with the spider alone in it.
+	@.ci/venv core
+
+dev:  ## Make .venv with the tools and libraries of the tests too.
+	@.ci/venv dev
+
+browser:  ## Install the browser that Ajax crawling uses (Debian's chromium).
+	@.ci/browser
+
+demo: venv  ## Crawl the bundled sample site and show the report (seconds).
+	@$(BIN)/spider demo
+
+test: dev $(if $(NEEDS_BROWSER),browser)  ## Run the tests and show their branch coverage.
+	$(PYTHON_M) pytest -n $(JOBS) --cov --cov-report=term $(PYTEST_ARGS)
+
+check: dev lint types floors docs-check test wheel  ## Do everything that must pass before a change lands.
+	@echo "check: all passed"
+
+lint: dev  ## Check the format and the style of the code.
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+
+types: dev  ## Check the types.
+	$(BIN)/mypy
+	$(BIN)/mypy --no-explicit-package-bases alembic/env.py
+
+floors: dev  ## Check that no room imports sideways or upwards.
+	$(BIN)/lint-imports --no-logo
+
+docs-check: dev  ## Check that the generated documents are up to date.
+	$(BIN)/python docs/make_data.py --check
+	$(BIN)/python docs/make_diagrams.py --check
+
+docs: dev  ## Write the generated documents anew.
+	$(BIN)/python docs/make_data.py
+	$(BIN)/python docs/make_diagrams.py
+
+format: dev  ## Format the code and mend what can be mended by itself.
+	$(BIN)/ruff check --fix --exit-zero
+	$(BIN)/ruff format
+
+wheel: dev  ## Build the wheel into dist/.
+	@rm -rf build dist
+	$(PYTHON_M) build --wheel --no-isolation --outdir dist .
+
+bench: dev  ## Measure (see benchmarks/README.md).
+	@for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
+
+soak: dev $(if $(NEEDS_BROWSER),browser)  ## Run the tests that are too long for `make check`.
+	$(PYTHON_M) pytest -m soak --timeout 3600 $(PYTEST_ARGS)
+
+clean:  ## Remove what is built: .venv, caches, dist.
+	rm -rf .venv build dist *.egg-info .coverage .coverage.* htmlcov .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find spider alembic tests docs benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
