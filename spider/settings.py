@@ -1,22 +1,29 @@
-"""Every knob of the spider, once: its name, default and help.
+"""Every knob of the spider, once: its name, default and help, and how its value is read.
 
 The command line makes its options from this table, the documentation its settings page; a value
 may also come from a ``SPIDER_*`` variable or a TOML file.  Values flow from there as plain arguments.
-This room knows nothing of where a value came from.
+This room knows nothing of where a value came from: what it cannot read is a ValueError, and who
+gave it the value adds the place.
 """
 
 from __future__ import annotations
 
+import math
+import re
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["AGENT_TOKEN", "SETTINGS", "Kind", "Setting"]
+__all__ = ["AGENT_TOKEN", "SETTINGS", "Kind", "Setting", "Value", "find", "read"]
+
+Value = int | float | str
 
 AGENT_TOKEN = "multimedia-spider"  # noqa: S105  # the product token of RFC 9309, no secret
 
 
 class Kind(StrEnum):
-    """What a setting's value is; the command line has one parser for each."""
+    """What a setting's value is; `read` has one reader for each."""
 
     INTEGER = "integer"
     NUMBER = "number"
@@ -33,15 +40,18 @@ class Setting:
     """One knob.  Its option is ``--name``, its variable ``SPIDER_NAME``, its TOML key ``name``.
 
     Dashes of the name become underscores in the variable and may be either in TOML.  `default`
-    None means unlimited or unset.  `many` settings may be given more than once.
+    None means unlimited or unset.  `minimum` and `maximum` are the least and the greatest value
+    that is taken, themselves included: what lies beyond would only fail later and less clearly.
+    `many` settings may be given more than once.
     """
 
     name: str
     kind: Kind
-    default: int | float | str | None
+    default: Value | None
     help: str
     choices: tuple[str, ...] = ()
     minimum: float | None = None
+    maximum: float | None = None
     many: bool = False
 
     @property
@@ -50,25 +60,211 @@ class Setting:
         return self.name.replace("-", "_")
 
 
+_MOST = 2**31 - 1
+_MONTH = 31 * 86_400.0
+_YEAR = 366 * 86_400.0
+
 SETTINGS = (
-    Setting("depth", Kind.INTEGER, 5, "Follow links this many steps from a seed.", minimum=0),
+    Setting("depth", Kind.INTEGER, 5, "Follow links this many steps from a seed.", minimum=0, maximum=_MOST),
     Setting(
-        "scope", Kind.CHOICE, "tree", "Which links to visit: under the seed's directory (tree), under the page's own "
-        "directory (kin), on the seed's host, on its domain, or any.", choices=("tree", "kin", "host", "domain", "any"),
+        "scope",
+        Kind.CHOICE,
+        "tree",
+        "Which links to visit: those under the seed's directory (tree), under the directory of the page they "
+        "stand on (kin), on the seed's host, on its domain, or any.",
+        choices=("tree", "kin", "host", "domain", "any"),
     ),
-    Setting("include", Kind.REGEX, None, "Visit only addresses this regular expression is found in.", many=True),
-    Setting("exclude", Kind.REGEX, None, "Never visit addresses this regular expression is found in.", many=True),
-    Setting("max-pages", Kind.INTEGER, None, "Stop after this many pages.", minimum=1),
-    Setting("max-time", Kind.SECONDS, None, "Stop after this long (90, 10m, 2h).", minimum=0),
-    Setting("delay", Kind.SECONDS, 1.0, "Wait this long between two requests to a host; 0 switches all waiting off.", minimum=0),
-    Setting("per-host", Kind.INTEGER, 1, "Connections to one host at once.", minimum=1),
-    Setting("threads", Kind.INTEGER, 16, "Connections at once in all.", minimum=1),
-    Setting("robots", Kind.CHOICE, "obey", "Obey robots.txt or ignore it.", choices=("obey", "ignore")),
-    Setting("contact", Kind.TEXT, None, "Your address or page, sent in the User-Agent so that site owners can reach you."),
-    Setting("timeout", Kind.SECONDS, 10.0, "Give up when connecting or one read takes longer.", minimum=0.001),
-    Setting("deadline", Kind.SECONDS, 60.0, "Give up when a whole response takes longer.", minimum=0.001),
-    Setting("max-size", Kind.BYTES, 10_000_000, "Read at most this much of a page, decoded (500k, 10M).", minimum=1),
-    Setting("retries", Kind.INTEGER, 3, "Try a link again this often when its failure may heal.", minimum=0),
+    Setting(
+        "order", Kind.CHOICE, "breadth", "Which links first: the nearest or the deepest.", choices=("breadth", "depth")
+    ),
+    Setting("include", Kind.REGEX, None, "Visit only addresses that REGEX is found in.", many=True),
+    Setting("exclude", Kind.REGEX, None, "Visit no address that REGEX is found in.", many=True),
+    Setting("max-pages", Kind.INTEGER, None, "Stop after this many pages.", minimum=1, maximum=_MOST),
+    Setting("max-time", Kind.SECONDS, None, "Stop after this long (90, 10m, 2h).", minimum=0.001, maximum=_YEAR),
+    Setting(
+        "delay",
+        Kind.SECONDS,
+        1.0,
+        "Wait this long between two requests to a host; 0 = no waiting of any kind.",
+        minimum=0,
+        maximum=_MONTH,
+    ),
+    Setting("per-host", Kind.INTEGER, 1, "Connections at once to a host.", minimum=1, maximum=1024),
+    Setting("threads", Kind.INTEGER, 16, "Connections at once in all.", minimum=1, maximum=1024),
+    Setting("robots", Kind.CHOICE, "obey", "What to do about robots.txt.", choices=("obey", "ignore")),
+    Setting(
+        "contact", Kind.TEXT, None, "Your address or page, sent in the User-Agent so that a site's owner can reach you."
+    ),
+    Setting(
+        "timeout",
+        Kind.SECONDS,
+        10.0,
+        "Give up where connecting, or one read, takes longer.",
+        minimum=0.001,
+        maximum=_MONTH,
+    ),
+    Setting(
+        "deadline", Kind.SECONDS, 60.0, "Give up where a whole response takes longer.", minimum=0.001, maximum=_MONTH
+    ),
+    Setting(
+        "max-size",
+        Kind.BYTES,
+        10_000_000,
+        "Read at most this much of a page, decoded (500k, 10M).",
+        minimum=1,
+        maximum=_MOST,
+    ),
+    Setting(
+        "retries",
+        Kind.INTEGER,
+        3,
+        "Try a link again this often where its failure may heal.",
+        minimum=0,
+        maximum=100,
+    ),
     Setting("header", Kind.HEADER, None, 'Send this header too ("Name: value").', many=True),
-    Setting("order", Kind.CHOICE, "breadth", "Nearest links first or deepest first.", choices=("breadth", "depth")),
 )
+
+
+def find(name: str) -> Setting:
+    """Return the setting of this name, dashes or underscores; KeyError if there is none."""
+    wanted = name.replace("_", "-")
+    for setting in SETTINGS:
+        if setting.name == wanted:
+            return setting
+    raise KeyError(name)
+
+
+def read(setting: Setting, given: object) -> Value:
+    """Turn what was given, a text or a value of TOML, into the setting's value.
+
+    Seconds and bytes may carry units (``1h30m``, ``500k``); a regular expression, a header and a
+    choice come back as the text they were, once they are known to be good ones.  ValueError, with a
+    message that goes behind the setting's name, for anything else.
+    """
+    if isinstance(given, bool) or not isinstance(given, (int, float, str)):
+        msg = f"{given!r} is not {_ARTICLES[setting.kind]}"
+        raise ValueError(msg)  # noqa: TRY004  # one class says all that may be wrong with a value
+    text = given if isinstance(given, str) else str(given)
+    value = _READERS[setting.kind](text)
+    if setting.choices and value not in setting.choices:
+        msg = f"{text!r} is not one of {', '.join(setting.choices)}"
+        raise ValueError(msg)
+    if not isinstance(value, str):
+        _within(setting, text, value)
+    return value
+
+
+def _within(setting: Setting, text: str, value: float) -> None:
+    """Refuse what lies beyond the setting's least and greatest values."""
+    if setting.minimum is not None and value < setting.minimum:
+        msg = f"{text} is less than {setting.minimum:g}"
+        raise ValueError(msg)
+    if setting.maximum is not None and value > setting.maximum:
+        msg = f"{text} is more than {setting.maximum:.10g}"
+        raise ValueError(msg)
+
+
+def _integer(text: str) -> int:
+    """Read decimal digits, with a sign or without."""
+    if not re.fullmatch(r"\s*[+-]?[0-9]{1,18}\s*", text):
+        msg = f"{text!r} is not a whole number"
+        raise ValueError(msg)
+    return int(text)
+
+
+def _number(text: str) -> float:
+    """Read a decimal fraction; infinity and not-a-number are no numbers here."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        msg = f"{text!r} is not a number"
+        raise ValueError(msg)
+    return value
+
+
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+
+
+def _seconds(text: str) -> float:
+    """Read seconds, bare or as a run of numbers with units: ``90``, ``1.5``, ``500ms``, ``1h30m``."""
+    parts = re.findall(r"([0-9]{1,12}(?:\.[0-9]{1,6})?)(ms|[smhd])", text.strip().lower()[:200])
+    if parts and "".join(number + unit for number, unit in parts) == text.strip().lower():
+        return math.fsum(float(number) * _SECONDS[unit] for number, unit in parts)
+    try:
+        return _number(text)
+    except ValueError:
+        msg = f"{text!r} is not a time; write seconds, or 500ms, 90s, 10m, 1h30m, 2d"
+        raise ValueError(msg) from None
+
+
+_BYTES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
+
+
+def _bytes(text: str) -> int:
+    """Read bytes, bare or with a unit: ``500k`` and ``10M`` are powers of ten, ``10MiB`` of two."""
+    found = re.fullmatch(r"([+-]?[0-9]{1,12}(?:\.[0-9]{1,6})?)\s*([kmg]i?)?b?", text.strip().lower())
+    if found is None:
+        msg = f"{text!r} is not a size; write bytes, or 500k, 10M, 1G"
+        raise ValueError(msg)
+    return round(float(found[1]) * _BYTES[found[2] or ""])
+
+
+def _choice(text: str) -> str:
+    """Take a word as it is; `read` looks it up."""
+    return text
+
+
+def _regex(text: str) -> str:
+    """Take a text that compiles as a regular expression."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what a later Python may read otherwise
+            re.compile(text)
+    except (re.error, OverflowError, RecursionError) as error:
+        msg = f"{text!r} is not a regular expression: {str(error) or 'nested too deeply'}"
+        raise ValueError(msg) from None
+    return text
+
+
+def _text(text: str) -> str:
+    """Take one line of visible ASCII: it goes into a header."""
+    if not text.strip() or not (text.isascii() and text.isprintable()):
+        msg = f"{text!r} is not a line of plain ASCII"
+        raise ValueError(msg)
+    return text.strip()
+
+
+def _header(text: str) -> str:
+    """Take ``Name: value``: a token of RFC 9110 5.6.2 and a value of one Latin-1 line."""
+    name, colon, value = text.partition(":")
+    good = re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name) and not re.search(r"[^\t\x20-\x7e\xa0-\xff]", value)
+    if not colon or not good:
+        msg = f"{text!r} is not a header; write 'Name: value'"
+        raise ValueError(msg)
+    return f"{name}: {value.strip()}"
+
+
+_READERS: dict[Kind, Callable[[str], Value]] = {
+    Kind.INTEGER: _integer,
+    Kind.NUMBER: _number,
+    Kind.SECONDS: _seconds,
+    Kind.BYTES: _bytes,
+    Kind.CHOICE: _choice,
+    Kind.REGEX: _regex,
+    Kind.TEXT: _text,
+    Kind.HEADER: _header,
+}
+
+_ARTICLES = {
+    Kind.INTEGER: "a whole number",
+    Kind.NUMBER: "a number",
+    Kind.SECONDS: "a time",
+    Kind.BYTES: "a size",
+    Kind.CHOICE: "a word",
+    Kind.REGEX: "a regular expression",
+    Kind.TEXT: "a text",
+    Kind.HEADER: "a header",
+}
