@@ -1,0 +1,124 @@
+"""How every command ends: one clear line for what went wrong, and the exit code that goes with it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import traceback
+from collections.abc import Callable
+
+import click
+
+from spider.cli.config import place
+from spider.errors import SpiderError
+from spider.report.text import visible
+
+__all__ = ["INTERNAL", "INTERRUPTED", "USAGE", "PipeClosedError", "complain", "ended", "expected", "visible_trace"]
+
+INTERNAL = 1
+USAGE = 2
+INTERRUPTED = 130
+
+
+class PipeClosedError(Exception):
+    """Nobody reads the output any more."""
+
+
+def ended(work: Callable[[], object]) -> int:
+    """Do the work and return the exit code; say on the standard error stream what stopped it.
+
+    Work that returns an integer ends with that code.  Its standard output is flushed here, so that
+    a full disk or a closed pipe is met where it can be told.
+    """
+    try:
+        code = work()
+        _flush()
+    except (KeyboardInterrupt, SystemExit) as error:
+        return INTERRUPTED if isinstance(error, KeyboardInterrupt) else _given(error.code)
+    except Exception as error:  # noqa: BLE001  # the last place that can still say it in one line
+        return _told(error)
+    return _given(code)
+
+
+def _given(code: object) -> int:
+    """Return an exit code where there is one, 0 where the work returned something else."""
+    return code if isinstance(code, int) and not isinstance(code, bool) else 0
+
+
+def _told(error: Exception) -> int:
+    """Say what stopped the work, where it is worth a word, and return the exit code."""
+    code = INTERNAL
+    match error:
+        case PipeClosedError() | BrokenPipeError():
+            _let_go()
+            code = 0
+        case click.Abort():
+            code = INTERRUPTED
+        case click.exceptions.NoArgsIsHelpError():
+            click.echo(error.format_message(), err=True)
+            code = USAGE
+        case click.UsageError():
+            complain(_usage(error))
+            code = error.exit_code
+        case SpiderError():
+            complain(str(error))
+            code = error.exit_code
+        case _:
+            complain(f"internal error: {_named(error)} (-v before the command shows where)")
+    return code
+
+
+def expected(error: BaseException) -> bool:
+    """Tell whether an error has a line and a code of its own, so that nobody needs its traceback."""
+    return isinstance(error, (click.ClickException, click.Abort, click.exceptions.Exit, SpiderError, BrokenPipeError))
+
+
+def complain(message: str) -> None:
+    """Write one message to the standard error stream, whatever it is made of."""
+    lines = [visible(line) for line in message.split("\n")]
+    click.echo("spider: " + "\n".join(lines), err=True)
+
+
+def visible_trace(error: BaseException) -> str:
+    """Return a traceback that is safe to print: its messages may quote pages."""
+    return "\n".join(visible(line) for line in "".join(traceback.format_exception(error)).splitlines())
+
+
+def _named(error: BaseException) -> str:
+    """Return an exception's class and message on one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:500]}"
+
+
+def _usage(error: click.UsageError) -> str:
+    """Return click's message on one line, beginning with the place that the value came from."""
+    if isinstance(error, click.BadParameter) and error.param is not None and error.ctx is not None:
+        if isinstance(error, click.MissingParameter):
+            return f"{place(error.param, error.ctx)} is missing{_see(error.ctx)}"
+        return f"{place(error.param, error.ctx)}: {_sentence(error.message)}"
+    return f"{_sentence(error.format_message())}{_see(error.ctx)}"
+
+
+def _sentence(message: str) -> str:
+    """Return a message that goes behind a colon: one line, no capital, no full stop."""
+    line = " ".join(message.split()).removesuffix(".")
+    return line[:1].lower() + line[1:]
+
+
+def _see(ctx: click.Context | None) -> str:
+    """Return where to read on."""
+    return f"; see {ctx.command_path} --help" if ctx else ""
+
+
+def _flush() -> None:
+    """Send what is still held back."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
+def _let_go() -> None:
+    """Point the standard output nowhere, so that the interpreter's own end does not complain about it."""
+    with contextlib.suppress(OSError, AttributeError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
