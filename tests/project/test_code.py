@@ -1,0 +1,98 @@
+"""Laws that every file of the code keeps."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CODE = [*sorted((ROOT / "spider").rglob("*.py")), *sorted((ROOT / "alembic").rglob("*.py"))]
+FILES = [*CODE, *(path for name in ("tests", "docs", "benchmarks") for path in sorted((ROOT / name).rglob("*.py")))]
+MAX_LINES = 400
+
+DOORS = {
+    "alembic": {"spider/store", "alembic"},
+    "click": {"spider/cli"},
+    "lxml": {"spider/page"},
+    "playwright": {"spider/ajax/browser.py"},
+    "psycopg": set[str](),
+    "requests": {"spider/fetch"},
+    "rich": {"spider/cli", "spider/report/formats.py"},
+    "sqlalchemy": {"spider/store", "alembic"},
+    "urllib3": {"spider/fetch"},
+}
+"""Which part of the house may import an outside library."""
+
+
+def name_of(path: Path) -> str:
+    """Return the path as tests show it."""
+    return path.relative_to(ROOT).as_posix()
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Yield the top-level name of everything that a file imports."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module.partition(".")[0]
+
+
+def test_each_library_has_one_door() -> None:
+    """Only the room that owns an outside library imports it."""
+    strays = [
+        f"{name_of(path)} imports {library}"
+        for path in CODE
+        for library in sorted(set(imported(path)) & set(DOORS))
+        if not any(name_of(path) == door or name_of(path).startswith(f"{door}/") for door in DOORS[library])
+    ]
+    assert strays == []
+
+
+def test_no_file_is_a_whale() -> None:
+    """No file of the project is longer than four hundred lines."""
+    sizes = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in FILES}
+    assert {name: lines for name, lines in sizes.items() if lines > MAX_LINES} == {}
+
+
+def test_every_module_says_what_it_is_for() -> None:
+    """Each module has a docstring."""
+    assert [name_of(path) for path in FILES if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))] == []
+
+
+def test_nothing_is_left_to_do() -> None:
+    """No file of the code postpones anything with a mark."""
+    marks = ("TO" + "DO", "FIX" + "ME", "XX" + "X:")
+    assert [name_of(path) for path in FILES if any(mark in path.read_text(encoding="utf-8") for mark in marks)] == []
+
+
+def packages() -> list[str]:
+    """Return the dotted names of the packages of the spider."""
+    inits = sorted((ROOT / "spider").rglob("__init__.py"))
+    return [".".join(path.parent.relative_to(ROOT).parts) for path in inits]
+
+
+@pytest.mark.parametrize("package", packages())
+def test_door(package: str) -> None:
+    """Each package's __all__ is sorted, free of doubles and true."""
+    module = importlib.import_module(package)
+    assert module.__all__ == sorted(set(module.__all__))
+    assert [name for name in module.__all__ if not hasattr(module, name)] == []
+
+
+def literal_all(path: Path) -> list[str]:
+    """Return a module's literal __all__, [] where it has none."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return list(ast.literal_eval(node.value))
+    return []
+
+
+def test_every_all_is_sorted() -> None:
+    """Every module's __all__ is sorted and has no doubles."""
+    assert [name_of(path) for path in CODE if literal_all(path) != sorted(set(literal_all(path)))] == []
