@@ -1,0 +1,119 @@
+"""The charsets that a page's queries are written in (Encoding standard, sections 4.2 and 7).
+
+The labels below are the standard's; Python's codecs do the work, with the few characters that they
+spell otherwise put right.  This room knows nothing of URLs.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+__all__ = ["codec", "encode_query"]
+
+# Python's codec for each encoding of the standard, then the standard's labels for it (section 4.2).
+# UTF-16 and the replacement encoding have the output encoding UTF-8 (section 4.3).
+_LABELS = {
+    "utf-8": """unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8
+        unicodefffe utf-16be csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16 utf-16le
+        replacement csiso2022kr hz-gb-2312 iso-2022-cn iso-2022-cn-ext iso-2022-kr""",
+    "cp866": "866 cp866 csibm866 ibm866",
+    "iso8859_2": "csisolatin2 iso-8859-2 iso-ir-101 iso8859-2 iso88592 iso_8859-2 iso_8859-2:1987 l2 latin2",
+    "iso8859_3": "csisolatin3 iso-8859-3 iso-ir-109 iso8859-3 iso88593 iso_8859-3 iso_8859-3:1988 l3 latin3",
+    "iso8859_4": "csisolatin4 iso-8859-4 iso-ir-110 iso8859-4 iso88594 iso_8859-4 iso_8859-4:1988 l4 latin4",
+    "iso8859_5": "csisolatincyrillic cyrillic iso-8859-5 iso-ir-144 iso8859-5 iso88595 iso_8859-5 iso_8859-5:1988",
+    "iso8859_6": """arabic asmo-708 csiso88596e csiso88596i csisolatinarabic ecma-114 iso-8859-6 iso-8859-6-e
+        iso-8859-6-i iso-ir-127 iso8859-6 iso88596 iso_8859-6 iso_8859-6:1987""",
+    "iso8859_7": """csisolatingreek ecma-118 elot_928 greek greek8 iso-8859-7 iso-ir-126 iso8859-7 iso88597
+        iso_8859-7 iso_8859-7:1987 sun_eu_greek""",
+    "iso8859_8": """csiso88598e csisolatinhebrew hebrew iso-8859-8 iso-8859-8-e iso-ir-138 iso8859-8 iso88598
+        iso_8859-8 iso_8859-8:1988 visual csiso88598i iso-8859-8-i logical""",
+    "iso8859_10": "csisolatin6 iso-8859-10 iso-ir-157 iso8859-10 iso885910 l6 latin6",
+    "iso8859_13": "iso-8859-13 iso8859-13 iso885913",
+    "iso8859_14": "iso-8859-14 iso8859-14 iso885914",
+    "iso8859_15": "csisolatin9 iso-8859-15 iso8859-15 iso885915 iso_8859-15 l9",
+    "iso8859_16": "iso-8859-16",
+    "koi8_r": "cskoi8r koi koi8 koi8-r koi8_r",
+    "koi8_u": "koi8-ru koi8-u",
+    "mac_roman": "csmacintosh mac macintosh x-mac-roman",
+    "cp874": "dos-874 iso-8859-11 iso8859-11 iso885911 tis-620 windows-874",
+    "cp1250": "cp1250 windows-1250 x-cp1250",
+    "cp1251": "cp1251 windows-1251 x-cp1251",
+    "cp1252": """ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591
+        iso_8859-1 iso_8859-1:1987 l1 latin1 us-ascii windows-1252 x-cp1252""",
+    "cp1253": "cp1253 windows-1253 x-cp1253",
+    "cp1254": """cp1254 csisolatin5 iso-8859-9 iso-ir-148 iso8859-9 iso88599 iso_8859-9 iso_8859-9:1989 l5 latin5
+        windows-1254 x-cp1254""",
+    "cp1255": "cp1255 windows-1255 x-cp1255",
+    "cp1256": "cp1256 windows-1256 x-cp1256",
+    "cp1257": "cp1257 windows-1257 x-cp1257",
+    "cp1258": "cp1258 windows-1258 x-cp1258",
+    "mac_cyrillic": "x-mac-cyrillic x-mac-ukrainian",
+    "gbk": "chinese csgb2312 csiso58gb231280 gb2312 gb_2312 gb_2312-80 gbk iso-ir-58 x-gbk",
+    "gb18030": "gb18030",
+    "big5": "big5 big5-hkscs cn-big5 csbig5 x-x-big5",
+    "euc_jp": "cseucpkdfmtjapanese euc-jp x-euc-jp",
+    "iso2022_jp": "csiso2022jp iso-2022-jp",
+    "cp932": "csshiftjis ms932 ms_kanji shift-jis shift_jis sjis windows-31j x-sjis",
+    "cp949": """cseuckr csksc56011987 euc-kr iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601
+        windows-949""",
+}
+_CODECS = {label: name for name, labels in _LABELS.items() for label in labels.split()}
+
+# What the standard's encoders write where Python's have another character, or none, at that place.
+_BYTES = {
+    "cp932": {"\u00a5": b"\\", "\u203e": b"~", "\u2212": b"\x81\x7c"},
+    "euc_jp": {"\u00a5": b"\\", "\u203e": b"~", "\uff0d": b"\xa1\xdd"},
+    "gbk": {"\u20ac": b"\x80"},
+}
+# What the standard's encoders refuse: gb18030's hole, and the bytes that would switch ISO-2022-JP.
+_HOLES = {
+    "gb18030": {"\ue5e5": 0xE5E5},
+    "gbk": {"\ue5e5": 0xE5E5},
+    "iso2022_jp": dict.fromkeys("\x0e\x0f\x1b", 0xFFFD),
+}
+
+
+def codec(label: str) -> str | None:
+    """Return Python's codec for a charset's label (Encoding standard, 4.2), or None if it is no label.
+
+    The output encodings UTF-16 and replacement give UTF-8 (4.3).
+    """
+    return _CODECS.get(label.strip("\t\n\f\r ").lower())
+
+
+@lru_cache(maxsize=4096)
+def _spell(char: str, name: str) -> bytes | None:
+    """Encode one character, or None where the charset has no bytes for it."""
+    known = _BYTES.get(name, {}).get(char)
+    if known is not None:
+        return known
+    try:
+        return char.encode(name)
+    except UnicodeEncodeError:
+        return None
+
+
+def encode_query(text: str, name: str, escapes: list[str]) -> str:
+    """Encode `text` with Python's codec `name`, each byte spelled by `escapes`.
+
+    A character that the charset lacks is written ``%26%23``, its number, ``%3B`` (URL standard, 1.3).
+    """
+    holes = _HOLES.get(name, {})
+    special = _BYTES.get(name, {})
+    parts: list[str] = []
+    run = 0
+    for place, char in enumerate(text):
+        if char.isascii() and char not in holes:
+            continue
+        known = None if char in holes else _spell(char, name)
+        if known is not None and char not in special:
+            continue
+        parts.append(_bytes(text[run:place], name, escapes))
+        parts.append(f"%26%23{holes.get(char, ord(char))}%3B" if known is None else "".join(escapes[b] for b in known))
+        run = place + 1
+    parts.append(_bytes(text[run:], name, escapes))
+    return "".join(parts)
+
+
+def _bytes(text: str, name: str, escapes: list[str]) -> str:
+    return "".join([escapes[byte] for byte in text.encode(name)])
