@@ -87,7 +87,7 @@ def load_seeds(arguments: Sequence[str], stdin: IO[bytes]) -> list[Seed]:
         elif "://" in argument:
             found.append(_seed_of_argument(argument))
         else:
-            found += read_seeds(_contents(argument), argument)
+            found += read_seeds(_contents(argument), _shown(argument))
     return _merge(found)
 
 
@@ -108,18 +108,23 @@ def read_seeds(text: str | bytes, name: str) -> list[Seed]:
 # --- files -------------------------------------------------------------------
 
 
-def _contents(name: str) -> bytes:
-    path = Path(name)
+def _shown(name: str) -> str:
+    """Return a file's name as it may be printed: control characters and undecodable bytes as escapes."""
+    return name if name.isprintable() and name else ascii(name)
+
+
+def _contents(argument: str) -> bytes:
+    name = _shown(argument)
     try:
-        if path.is_dir():
+        if argument and Path(argument).is_dir():
             raise SeedsError(name, "is a directory, not a seeds file")
-        with path.open("rb") as file:
+        with open(argument, "rb") as file:  # noqa: PTH123  # Path("") would be the directory we are in
             return _read(file, name)
     except FileNotFoundError as error:
-        hint = f"; if it is a site, write {_DEFAULT_SCHEME}{name}" if _is_host(name) else ""
+        hint = f"; if it is a site, write {_DEFAULT_SCHEME}{name}" if _is_host(argument) else ""
         raise SeedsError(name, f"no such file{hint}") from error
     except ValueError as error:  # a NUL in the name
-        raise SeedsError(repr(name), "not the name of a file") from error
+        raise SeedsError(name, "not the name of a file") from error
     except OSError as error:
         raise SeedsError(name, f"cannot be read ({error.strerror or error})") from error
 
