@@ -1,0 +1,198 @@
+"""What came back: one request, one response, whatever the server does.
+
+The client asks, reads at most what it was told to, within the time it was told, and returns a
+`Response` for any status, or raises a `FetchError` with its class.  It follows no redirect, keeps no
+cookie, looks up no password, and knows nothing of robots, pace or scope.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+from requests.utils import DEFAULT_CA_BUNDLE_PATH
+from urllib3.response import HTTPResponse
+
+from spider import __version__
+from spider.errors import FetchError, InvalidURL
+from spider.fetch.guard import Guard, split
+from spider.fetch.pool import Pool
+from spider.fetch.sockets import Allowance
+from spider.fetch.transport import EXPECTED, Adapter, Exchange, Prepared, failure
+from spider.model import Reason, Rejected, Request, Response
+from spider.settings import AGENT_TOKEN
+from spider.url import normalize
+
+__all__ = ["PAGE_TYPES", "REDIRECTS", "Client", "ClientSettings", "Reads", "every_type", "page_types"]
+
+PAGE_TYPES = frozenset({"text/html", "application/xhtml+xml", ""})  # "" is a server that does not say
+REDIRECTS = frozenset({301, 302, 303, 307, 308})  # RFC 9110, section 15.4; 300 and 304 lead nowhere
+BODILESS = frozenset({204, 205, 304})
+CHUNK = 65536
+UNKNOWN_CODINGS = frozenset({"br", "zstd", "compress", "x-compress", "dcb", "dcz"})  # registered, not asked for
+
+Reads = Callable[[int, str], bool]
+
+
+def page_types(status: int, media_type: str) -> bool:
+    """Read pages: HTML, and what comes without a type."""
+    return status not in REDIRECTS and media_type in PAGE_TYPES
+
+
+def every_type(status: int, media_type: str) -> bool:  # noqa: ARG001  # one of several of this form
+    """Read everything but the bodies of redirects."""
+    return status not in REDIRECTS
+
+
+@dataclass(frozen=True, slots=True)
+class ClientSettings:
+    """How to ask.
+
+    `contact` goes into the User-Agent; `timeout` (seconds) bounds connecting and each read, `deadline`
+    a whole response; `max_size` is in decoded bytes; `headers` are sent with every request; `reads` tells
+    by status and media type whether a body is read; `ca_file` holds the certificates to trust, in PEM.
+    """
+
+    contact: str | None = None
+    timeout: float = 10.0
+    deadline: float = 60.0
+    max_size: int = 10_000_000
+    headers: tuple[tuple[str, str], ...] = ()
+    per_host: int = 1
+    reads: Reads = page_types
+    guard: Guard = field(default_factory=Guard)
+    ca_file: str | None = None
+
+    @property
+    def user_agent(self) -> str:
+        """The User-Agent: who asks, and how to reach who runs it."""
+        agent = f"{AGENT_TOKEN}/{__version__}"
+        return f"{agent} (+{self.contact})" if self.contact else agent
+
+
+class Client:
+    """The fetcher of plain HTTP: thread-safe, its connections shared by all threads.
+
+    At most `per_host` connections to a host name are open at once, idle ones included.
+    """
+
+    def __init__(self, settings: ClientSettings | None = None) -> None:
+        """Open nothing yet."""
+        self.settings = settings or ClientSettings()
+        self._pool = Pool(per_host=self.settings.per_host, ca_file=self.settings.ca_file or DEFAULT_CA_BUNDLE_PATH)
+        self._adapter = Adapter()
+        self._headers = {
+            "User-Agent": self.settings.user_agent,
+            "Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.5",
+            "Accept-Encoding": "gzip, deflate",
+            **dict(self.settings.headers),
+        }
+
+    def fetch(self, request: Request) -> Iterator[Response]:
+        """Yield the one response to a request; FetchError where none comes, and no other exception."""
+        yield self.get(request)
+
+    def get(self, request: Request, *, reads: Reads | None = None, max_size: int | None = None) -> Response:
+        """Return the response to a request; `reads` and `max_size` stand in for the settings' own."""
+        verdict = self.settings.guard.url(request.url)
+        if isinstance(verdict, Rejected):
+            raise FetchError(Reason.REFUSED, f"{verdict.rule}: {request.url[:200]}")
+        asking = _Asking(request, reads or self.settings.reads, max_size or self.settings.max_size)
+        allowance = Allowance(self.settings.timeout, self.settings.deadline)
+        try:
+            return self._exchange(asking, allowance)
+        except EXPECTED as error:
+            raise failure(error, allowance) from error
+
+    def leave(self, host: str) -> None:
+        """Close the idle connections to a host name; do so before another process may ask it."""
+        self._pool.leave(host)
+
+    def close(self) -> None:
+        """Close all idle connections."""
+        self._pool.close()
+
+    def __enter__(self) -> Self:
+        """Do nothing yet."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close."""
+        self.close()
+
+    def _exchange(self, asking: _Asking, allowance: Allowance) -> Response:
+        scheme, host, port, target = split(asking.request.url)
+        headers = self._headers | dict(asking.request.headers)
+        with self._pool.seat(host, allowance):
+            exchange = Exchange(self._pool, (scheme, host, port), self.settings.guard)
+            prepared = Prepared(asking.request.url, target, headers, exchange)
+            began = time.monotonic()
+            try:
+                raw = self._adapter.ask(prepared, allowance)
+                response = asking.read(raw, began)
+            finally:
+                exchange.end()
+        if response.status in REDIRECTS:
+            return _located(response, raw)
+        return response
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """A request, which bodies of its answer are wanted, and how much of them."""
+
+    request: Request
+    reads: Reads
+    max_size: int
+
+    def read(self, raw: HTTPResponse, began: float) -> Response:
+        """Read the answer, or its head alone."""
+        latency = time.monotonic() - began
+        headers = {name.lower(): value for name, value in raw.headers.itermerged()}
+        body, truncated, size = b"", False, _declared(headers)
+        if self.reads(raw.status, headers.get("content-type", "").partition(";")[0].strip().lower()):
+            body, truncated = _body(raw, headers, self.max_size)
+            size = len(body)
+        elapsed = time.monotonic() - began
+        url = self.request.url
+        return Response(self.request, url, raw.status, headers, body, truncated, None, elapsed, latency, size)
+
+
+def _declared(headers: Mapping[str, str]) -> int:
+    """Return the length that the server declares, 0 where it declares none that can be believed."""
+    length = headers.get("content-length", "")
+    return int(length) if length.isascii() and length.isdigit() and len(length) < 19 else 0  # noqa: PLR2004  # 64 bits
+
+
+def _body(raw: HTTPResponse, headers: Mapping[str, str], limit: int) -> tuple[bytes, bool]:
+    """Read and decode the body, up to `limit` bytes; say whether it was cut there."""
+    codings = {coding.strip().lower() for coding in headers.get("content-encoding", "").split(",")}
+    if codings & UNKNOWN_CODINGS and raw.status not in BODILESS:
+        raise FetchError(Reason.CONTENT, f"content coding not asked for: {headers['content-encoding'][:80]}")
+    parts: list[bytes] = []
+    size = 0
+    # read1 returns what is there; read would wait for a whole chunk, past any deadline
+    while size <= limit and (part := raw.read1(CHUNK, decode_content=True)):
+        parts.append(part)
+        size += len(part)
+    body = b"".join(parts)
+    return body[:limit], size > limit
+
+
+def _located(response: Response, raw: HTTPResponse) -> Response:
+    """Make a redirect's Location absolute; FetchError (redirect) where it leads nowhere."""
+    values = raw.headers.getlist("location")
+    if not values:
+        return response
+    try:
+        text = values[0].encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        text = values[0]
+    try:
+        location = normalize(text, response.url)
+    except InvalidURL as error:
+        message = f"redirect to nowhere ({error.reason}): {text[:200]}"
+        raise FetchError(Reason.REDIRECT, message, status=response.status) from error
+    return replace(response, location=location)

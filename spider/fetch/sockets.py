@@ -1,0 +1,201 @@
+"""Connections that end on time: every wait of theirs is bounded by the deadline of the whole response.
+
+A read timeout alone is kept by a server that sends one byte a second, in the headers or the body; so
+the sockets here look at the clock at every read and shorten their own timeout as the deadline nears.
+Connecting bounds the name look-up too, which the system's resolver cannot.  Errors are `FetchError`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import socket
+import ssl
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.util import Timeout
+
+from spider.errors import FetchError
+from spider.fetch.guard import Guard
+from spider.model import Reason, Rejected
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+__all__ = ["Allowance", "Line", "PlainLine", "SecureLine", "secure_context"]
+
+MAX_ADDRESSES = 6  # of one name are tried
+
+
+class Allowance(Timeout):
+    """The time that one response may take: `wait` seconds to connect and for each read, and an end to it all."""
+
+    def __init__(self, wait: float, deadline: float) -> None:
+        """Start the clock: `deadline` is in seconds from now."""
+        super().__init__(connect=wait, read=wait)
+        self.wait = wait
+        self.deadline = time.monotonic() + deadline
+
+    @property
+    def left(self) -> float:
+        """Seconds until the deadline, at least a millisecond, for 0 would mean not to wait."""
+        return max(0.001, self.deadline - time.monotonic())
+
+    @property
+    def step(self) -> float:
+        """Seconds that the next step may take."""
+        return min(self.wait, self.left)
+
+    @property
+    def over(self) -> bool:
+        """Whether the deadline has passed."""
+        return time.monotonic() >= self.deadline
+
+
+class _Timed(socket.socket):
+    """A socket that reads no longer than its deadline (monotonic seconds) allows."""
+
+    deadline: float = math.inf
+
+    def recv_into(self, buffer: WriteableBuffer, nbytes: int = 0, flags: int = 0) -> int:
+        """Read as ever, with the rest of the time as the timeout where that is shorter."""
+        _hurry(self, self.deadline)
+        return super().recv_into(buffer, nbytes, flags)
+
+
+class _TimedTLS(ssl.SSLSocket):
+    """The same for TLS."""
+
+    deadline: float = math.inf
+
+    def recv_into(self, buffer: WriteableBuffer, nbytes: int | None = None, flags: int = 0) -> int:
+        """Read as ever, with the rest of the time as the timeout where that is shorter."""
+        _hurry(self, self.deadline)
+        return super().recv_into(buffer, nbytes, flags)
+
+
+def _hurry(sock: socket.socket, deadline: float) -> None:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError("deadline")
+    timeout = sock.gettimeout()
+    if timeout is None or left < timeout:
+        sock.settimeout(left)
+
+
+def secure_context(ca_file: str | None) -> ssl.SSLContext:
+    """Make the TLS context: certificates are checked against `ca_file`, in PEM."""
+    context = ssl.create_default_context(cafile=ca_file)
+    context.set_alpn_protocols(["http/1.1"])
+    context.sslsocket_class = _TimedTLS
+    return context
+
+
+class Line:
+    """What plain and TLS connections have in common; mixed into urllib3's classes.
+
+    `allowance` and `guard` are set by whoever takes the connection, before each request.
+    """
+
+    allowance: Allowance
+    guard: Guard
+    sock: Any
+
+    def _new_conn(self) -> socket.socket:
+        """Connect, as urllib3 asks for it."""
+        return _dial(self._dns_host, self.port, self.allowance, self.guard)  # type: ignore[attr-defined]  # urllib3's
+
+    def prepare(self, allowance: Allowance, guard: Guard) -> None:
+        """Connect where that is needed, and let the socket know its deadline."""
+        self.allowance, self.guard = allowance, guard
+        if self.sock is None:
+            try:
+                self.connect()  # type: ignore[attr-defined]  # urllib3's
+            except ssl.SSLError as error:
+                raise FetchError(Reason.TLS, str(error)) from error
+            except (TimeoutError, OSError) as error:
+                raise _connect_error(error, allowance) from error
+        self.timeout = allowance.step
+        self.sock.deadline = allowance.deadline
+
+
+class PlainLine(Line, HTTPConnection):  # type: ignore[misc]  # the two agree on `sock` closely enough
+    """A connection of http."""
+
+
+class SecureLine(Line, HTTPSConnection):  # type: ignore[misc]  # as above
+    """A connection of https."""
+
+
+def _connect_error(error: OSError, allowance: Allowance) -> FetchError:
+    if not isinstance(error, TimeoutError):
+        return FetchError(Reason.CONNECT, f"cannot connect: {error}")
+    if allowance.over:
+        return FetchError(Reason.DEADLINE, "the deadline passed while connecting")
+    return FetchError(Reason.TIMEOUT, "connecting took too long")
+
+
+def _dial(host: str, port: int, allowance: Allowance, guard: Guard) -> socket.socket:
+    """Connect to the first of a host's addresses that answers and that the guard accepts."""
+    end = time.monotonic() + allowance.step
+    addresses = _resolve(host, port, allowance.step)[:MAX_ADDRESSES]
+    failure: Exception = FetchError(Reason.DNS, f"{host} has no address")
+    for number, (family, address) in enumerate(addresses):
+        share = max(0.001, (end - time.monotonic()) / (len(addresses) - number))
+        try:
+            return _reach(family, address, share, guard)
+        except (OSError, FetchError) as error:
+            failure = error
+    raise failure
+
+
+def _reach(family: int, address: tuple[Any, ...], timeout: float, guard: Guard) -> socket.socket:
+    """Connect to one address; the guard judges it before, and the peer that it turned out to be after."""
+    _judge(guard, str(address[0]))
+    sock = _Timed(family, socket.SOCK_STREAM)
+    try:
+        sock.settimeout(timeout)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.connect(address)
+        _judge(guard, str(sock.getpeername()[0]))
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+def _judge(guard: Guard, address: str) -> None:
+    verdict = guard.peer(address)
+    if isinstance(verdict, Rejected):
+        raise FetchError(Reason.REFUSED, f"{verdict.rule}: {address}")
+
+
+def _resolve(host: str, port: int, timeout: float) -> list[tuple[int, tuple[Any, ...]]]:
+    """Look a host up, for `timeout` seconds at most; an address in numbers needs no look-up."""
+    with contextlib.suppress(OSError, UnicodeError):
+        return _getaddrinfo(host, port, socket.AI_NUMERICHOST)
+    answer: list[list[tuple[int, tuple[Any, ...]]] | Exception] = []
+
+    def ask() -> None:
+        try:
+            answer.append(_getaddrinfo(host, port, 0))
+        except (OSError, UnicodeError) as error:
+            answer.append(error)
+
+    # The system's resolver has no timeout of its own: a daemon thread waits for it, or is left behind.
+    thread = threading.Thread(target=ask, daemon=True, name=f"look up {host}")
+    thread.start()
+    thread.join(timeout)
+    if not answer:
+        raise FetchError(Reason.DNS, f"looking up {host} took too long")
+    if isinstance(answer[0], Exception):
+        raise FetchError(Reason.DNS, f"{host} has no address: {answer[0]}")
+    return answer[0]
+
+
+def _getaddrinfo(host: str, port: int, flags: int) -> list[tuple[int, tuple[Any, ...]]]:
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=flags)
+    return [(int(family), address) for family, _, _, _, address in found]
