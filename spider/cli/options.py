@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -9,9 +10,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from spider import settings
+from spider.model import Reason
 from spider.settings import Kind, Setting
 
-__all__ = ["Globals", "SettingType", "key", "setting_options", "variable", "written"]
+__all__ = [
+    "Globals",
+    "Pattern",
+    "SettingType",
+    "key",
+    "reason_option",
+    "seed_option",
+    "setting_options",
+    "variable",
+    "written",
+]
 
 if TYPE_CHECKING:
     _ParamType = click.ParamType[Any]
@@ -57,6 +69,21 @@ class SettingType(_ParamType):
     def split_envvar_value(self, rv: str) -> Sequence[str]:
         """Take several values from a variable as one a line: a header and an expression may hold blanks."""
         return [line for line in rv.splitlines() if line.strip()]
+
+
+class Pattern(_ParamType):
+    """A regular expression, compiled, with the message of the settings' own where it is none."""
+
+    name = "regex"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> re.Pattern[str]:  # noqa: ANN401  # click's signature
+        """Return the expression, or fail with the reason."""
+        if isinstance(value, re.Pattern):
+            return value
+        try:
+            return re.compile(str(settings.read(settings.find("include"), value)))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
 _METAVARS = {
@@ -116,3 +143,13 @@ def key(option: click.Option) -> str:
 def variable(option: click.Option) -> str:
     """Return the name of the environment variable that stands for an option."""
     return "SPIDER_" + key(option).replace("-", "_").upper()
+
+
+def seed_option(text: str) -> Callable[[_Function], _Function]:
+    """Give a command ``--seed``; `text` is its help."""
+    return click.option("--seed", metavar="URL", help=text)
+
+
+def reason_option(text: str) -> Callable[[_Function], _Function]:
+    """Give a command ``--reason``; `text` is its help."""
+    return click.option("--reason", type=click.Choice(list(map(str, Reason))), metavar="REASON", help=text)

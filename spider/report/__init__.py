@@ -5,6 +5,29 @@ The room knows nothing of how the rows were asked for; every text in them came f
 
 from __future__ import annotations
 
-from spider.report.text import visible
+from spider.report.formats import FORMATS, Record, write_csv, write_json, write_jsonl, write_records
+from spider.report.rows import ERROR_COLUMNS, MEDIA_COLUMNS, error_record, media_record
+from spider.report.tables import Line, Span, error_lines, grid_lines, media_lines
+from spider.report.text import csv_cell, iso, json_text, visible
 
-__all__ = ["visible"]
+__all__ = [
+    "ERROR_COLUMNS",
+    "FORMATS",
+    "MEDIA_COLUMNS",
+    "Line",
+    "Record",
+    "Span",
+    "csv_cell",
+    "error_lines",
+    "error_record",
+    "grid_lines",
+    "iso",
+    "json_text",
+    "media_lines",
+    "media_record",
+    "visible",
+    "write_csv",
+    "write_json",
+    "write_jsonl",
+    "write_records",
+]

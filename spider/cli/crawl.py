@@ -1,0 +1,34 @@
+"""``spider crawl``: visit seeds, record what their pages hold."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from spider.cli.options import Globals, setting_options
+from spider.cli.run import follow
+from spider.crawl import Crawler, Plan, load_seeds
+from spider.store import Database
+
+__all__ = ["command"]
+
+
+@click.command("crawl")
+@click.argument("seeds", nargs=-1, metavar="[SEEDS]...")
+@setting_options()
+@click.pass_obj
+def command(given: Globals, /, seeds: tuple[str, ...], **values: Any) -> int:  # noqa: ANN401  # the settings
+    """Visit seeds and record the media of their pages.
+
+    SEEDS are files with one address a line, "-" for the standard input, or
+    addresses that begin with http:// or https://.  Without any, the seeds that
+    the database knows are visited again.
+
+    What waits from an earlier crawl is gone on with.  Ctrl-C finishes what is in
+    flight and stops; a second one stops at once.  Neither loses anything.
+    """
+    found = load_seeds(seeds, sys.stdin.buffer)
+    with Database.open(given.db) as database:
+        return follow(Crawler(database, Plan(**values), seeds=found), quiet=given.quiet, verbose=bool(given.verbose))

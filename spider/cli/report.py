@@ -1,0 +1,97 @@
+"""``spider report``: the pages with their media."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TextIO
+
+import click
+
+from spider.cli.ending import complain
+from spider.cli.options import Globals, Pattern
+from spider.cli.output import Counted, columns_of, opened, show
+from spider.model import Confidence, MediaKind
+from spider.report import FORMATS, MEDIA_COLUMNS, Record, media_lines, media_record, write_records
+from spider.store import Database, ask
+
+__all__ = ["command", "write"]
+
+LEVELS = ("element", "link", "attribute", "script", "comment")
+"""One name for each tier of trust, the surest first."""
+
+
+@click.command("report")
+@click.option(
+    "--media",
+    type=click.Choice(["video", "audio", "flash", "all"]),
+    default="all",
+    show_default=True,
+    help="Only this kind of media.",
+)
+@click.option("--seed", metavar="URL", help="Only what was found from this seed.")
+@click.option("--host", metavar="NAME", help="Only pages of this host.")
+@click.option(
+    "--match", metavar="REGEX", type=Pattern(), help="Only where REGEX is found in an address, title or text."
+)
+@click.option(
+    "--confidence",
+    type=click.Choice(LEVELS),
+    default="link",
+    show_default=True,
+    metavar="LEVEL",
+    help="Leave out what is less sure than element, link, attribute, script or comment.",
+)
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="How to show it."
+)
+@click.option("--output", metavar="FILE", help="Write to this file, whole or not at all.")
+@click.option("--raw", is_flag=True, help="CSV: leave cells that a spreadsheet would run as they are.")
+@click.pass_obj
+def command(  # noqa: PLR0913  # one for each option
+    given: Globals,
+    *,
+    media: str,
+    seed: str | None,
+    host: str | None,
+    match: re.Pattern[str] | None,
+    confidence: str,
+    form: str,
+    output: str | None,
+    raw: bool,
+) -> None:
+    """Show the pages with their media.
+
+    One row for each medium of a page, with the columns page, title, media (its
+    address), kind, text (of the link to it), source (where in the page it
+    stood, as tag@attribute), seed, depth, first_seen and last_seen.
+
+    The confidence says how a medium was told: by a media element; by a link,
+    the page's metadata or a known player; by an attribute, a script or a
+    comment that looks like one.
+    """
+    kinds = tuple(MediaKind) if media == "all" else (MediaKind(media),)
+    with Database.open(given.db, create=False) as database, database.read() as connection, opened(output) as stream:
+        found = ask.media_rows(
+            connection, kinds=kinds, confidence=Confidence(confidence), seed=seed, host=host, match=match
+        )
+        records = Counted(media_record(row) for row in found)
+        write(records, stream, form=form, raw=raw)
+        empty = not any(ask.link_counts(connection).values())
+    if not records.count and not given.quiet:
+        complain(_nothing(given.db, empty=empty))
+
+
+def write(records: Iterable[Record], stream: TextIO, *, form: str, raw: bool = False) -> None:
+    """Write the report's records in one of `FORMATS`."""
+    if form == "table":
+        show(media_lines(records, columns_of(stream)), stream)
+    else:
+        write_records(records, stream, form=form, columns=MEDIA_COLUMNS, raw=raw)
+
+
+def _nothing(db: str, *, empty: bool) -> str:
+    """Say why there is nothing to report, and what to do about it."""
+    if empty:
+        return f"{db} is empty: no page has been visited yet; spider crawl URL begins"
+    return "no page with such media; spider status counts what was visited, --confidence comment shows guesses too"

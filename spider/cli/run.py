@@ -1,0 +1,69 @@
+"""Run a crawl for the command line: draw its progress, let signals stop it, say how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Protocol
+
+import click
+
+from spider.cli.ending import complain
+from spider.cli.progress import progress, summary
+from spider.cli.signals import stopping
+from spider.model import Failed, Fetched, Outcome
+
+if TYPE_CHECKING:
+    from spider.crawl import Snapshot
+
+__all__ = ["Crawl", "follow"]
+
+
+class Crawl(Protocol):
+    """What is asked of a crawl here."""
+
+    exit_code: int
+
+    def run(self) -> Iterator[Outcome]:
+        """Yield what becomes of each link."""
+        ...
+
+    def stop(self, *, now: bool = False) -> None:
+        """Stop soon, or at once."""
+        ...
+
+    def snapshot(self) -> Snapshot:
+        """Return how it stands."""
+        ...
+
+    def last_line(self) -> str:
+        """Return what was refused or cut, on one line."""
+        ...
+
+
+def follow(crawl: Crawl, *, quiet: bool, verbose: bool) -> int:
+    """Run a crawl to its end and return the exit code.
+
+    The last line counts what was refused or cut.  Seeds that failed are named even when all else is silent.
+    """
+    failed: dict[str, Failed] = {}
+    with progress(crawl, quiet=quiet, verbose=verbose) as shown, stopping(crawl, shown.note) as caught:
+        for outcome in crawl.run():
+            shown.outcome(outcome)
+            _remember(failed, outcome)
+    for failure in failed.values():
+        complain(f"seed {failure.request.url}: {failure.reason}: {failure.message}")
+    if not quiet:
+        click.echo(summary(crawl.snapshot()), err=True)
+        click.echo(crawl.last_line(), err=True)
+    return crawl.exit_code if caught.exit_code is None else caught.exit_code
+
+
+def _remember(failed: dict[str, Failed], outcome: Outcome) -> None:
+    """Keep the seeds whose last try failed."""
+    if outcome.request.depth > 0:
+        return
+    match outcome:
+        case Failed():
+            failed[outcome.request.url] = outcome
+        case Fetched():
+            failed.pop(outcome.request.url, None)

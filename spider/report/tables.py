@@ -1,0 +1,143 @@
+"""Records laid out for people: lines of spans, each span a text and the part it plays.
+
+A line knows no colours and no terminal; who prints it gives a width, or None for no wrapping, so that
+the same lines are plain and stable in a file and fit a terminal of any size.  Everything streams.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from spider.report.formats import Record
+from spider.report.text import cut, visible, width, wrap
+
+__all__ = ["Line", "Span", "error_lines", "grid_lines", "media_lines"]
+
+KIND = len("video")
+MIN_COLUMNS = 40
+MAX_LINES = 4
+
+
+class Span(NamedTuple):
+    """A run of text and its part: page, media, kind, bad, number, head, or nothing in particular."""
+
+    text: str
+    part: str = ""
+
+
+Line = Sequence[Span]
+
+
+def media_lines(records: Iterable[Record], columns: int | None) -> Iterator[Line]:
+    """Yield the report's records under their pages, and a last line that counts them.
+
+    Records of one page are expected to follow one another.  No record gives no line.
+    """
+    last: tuple[object, ...] | None = None
+    pages, kinds = 0, Counter[str]()
+    for record in records:
+        head = (record["page"], record["title"], record["seed"], record["depth"])
+        if head != last:
+            pages += last is None or head[0] != last[0]
+            if last is not None:
+                yield ()
+            yield from _address(record["page"], columns, part="page")
+            yield from _details(_page_details(record), columns, indent=2)
+            last = head
+        kind = str(record["kind"])
+        kinds[kind] += 1
+        yield from _address(record["media"], columns, part="media", label=Span(f"  {kind:{KIND}}  ", f"kind.{kind}"))
+        yield from _details(_media_details(record), columns, indent=KIND + 4)
+    if last is not None:
+        yield ()
+        yield (Span(_counted(pages, kinds), "head"),)
+
+
+def error_lines(records: Iterable[Record], columns: int | None) -> Iterator[Line]:
+    """Yield the links in E, each with what is known of its failure, and a last line that counts them."""
+    reasons = Counter[str]()
+    for record in records:
+        reasons[str(record["reason"])] += 1
+        yield from _address(record["url"], columns, part="page")
+        yield from _details(_error_details(record), columns, indent=2)
+    if reasons:
+        yield ()
+        yield (Span(", ".join(f"{number} {reason}" for reason, number in sorted(reasons.items())), "head"),)
+
+
+def grid_lines(headings: Sequence[str], rows: Sequence[Sequence[str]], columns: int | None) -> Iterator[Line]:
+    """Yield rows of numbers under headings, right-aligned; the last column is a text, and wrapped."""
+    cells = [[visible(cell) for cell in row] for row in (headings, *rows)]
+    widths = [max(width(row[place]) for row in cells) for place in range(len(headings) - 1)]
+    indent = sum(widths) + 2 * len(widths)
+    room = None if columns is None else max(MIN_COLUMNS // 2, columns - indent)
+    for number, row in enumerate(cells):
+        part = "number" if number else "head"
+        lead = [Span(f"{cell:>{size}}  ", part) for cell, size in zip(row[:-1], widths, strict=True)]
+        first, *rest = [row[-1]] if room is None else wrap(row[-1], room)
+        yield [*lead, Span(first, "page" if number else "head")]
+        for piece in rest:
+            yield (Span(" " * indent + piece, "page"),)
+
+
+def _page_details(record: Record) -> list[str]:
+    """Return what is told of a page below its address."""
+    return [visible(str(record["title"] or "(no title)")), f"seed {record['seed']}", f"depth {record['depth']}"]
+
+
+def _media_details(record: Record) -> list[str]:
+    """Return what is told of a medium below its address."""
+    first, last = str(record["first_seen"]), str(record["last_seen"])
+    seen = f"seen {first}" if first == last else f"seen {first} to {last}"
+    text = [f"“{visible(str(record['text']))}”"] if record["text"] else []
+    return [*text, visible(str(record["source"])), seen]
+
+
+def _error_details(record: Record) -> list[str]:
+    """Return what is told of a failure below the address that failed."""
+    return [
+        f"{record['reason']}: {visible(str(record['message'] or 'no answer'))}",
+        f"try {record['attempt']}",
+        f"again {record['retry_at']}" if record["retry_at"] else "not tried again by itself",
+        f"depth {record['depth']}",
+        f"from {record['parent'] or 'the list of seeds'}",
+    ]
+
+
+def _counted(pages: int, kinds: Counter[str]) -> str:
+    """Return the report's last line."""
+    found = ", ".join(f"{kinds[kind]} {kind}" for kind in ("video", "audio", "flash") if kinds[kind])
+    return f"{pages} page{'s' * (pages != 1)} with {found}"
+
+
+def _address(url: object, columns: int | None, *, part: str, label: Span | None = None) -> Iterator[Line]:
+    """Yield an address behind its label, as many lines as it takes, aligned with the first."""
+    text = visible(str(url))
+    indent = width(label.text) if label else 0
+    pieces = [text] if columns is None else list(wrap(text, max(MIN_COLUMNS // 2, columns - indent)))
+    lead = label or Span("")
+    for piece in pieces:
+        yield (lead, Span(piece, part))
+        lead = Span(" " * indent)
+
+
+def _details(pieces: Sequence[str], columns: int | None, *, indent: int) -> Iterator[Line]:
+    """Yield pieces behind one another with a dot between them, broken between pieces where they do not fit."""
+    room = None if columns is None else max(MIN_COLUMNS // 2, columns - indent)
+    line = ""
+    for piece in pieces if room is None else _fitted(pieces, room):
+        longer = f"{line} · {piece}" if line else piece
+        if room is None or width(longer) <= room:
+            line = longer
+            continue
+        yield (Span(" " * indent + line, "detail"),)
+        line = piece
+    yield (Span(" " * indent + line, "detail"),)
+
+
+def _fitted(pieces: Sequence[str], room: int) -> Iterator[str]:
+    """Yield pieces that each fit a line; what would take more than a few is cut."""
+    for piece in pieces:
+        yield from wrap(cut(piece, room * MAX_LINES), room)
