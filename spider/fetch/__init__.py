@@ -8,11 +8,10 @@ from __future__ import annotations
 from spider.fetch.client import Client, ClientSettings, every_type, page_types
 from spider.fetch.guard import Guard
 from spider.fetch.pace import Pace, retry_after
-from spider.fetch.robots import MAX_BODY, Decision, Robots
+from spider.fetch.robots import Decision, Robots
 from spider.fetch.ruling import Access, Ruling, access, ask, robots_url
 
 __all__ = [
-    "MAX_BODY",
     "Access",
     "Client",
     "ClientSettings",

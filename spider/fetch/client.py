@@ -19,6 +19,7 @@ from spider import __version__
 from spider.errors import FetchError, InvalidURL
 from spider.fetch.guard import Guard, split
 from spider.fetch.pool import Pool
+from spider.fetch.robots import MAX_BODY
 from spider.fetch.sockets import Allowance
 from spider.fetch.transport import EXPECTED, Adapter, Exchange, Prepared, failure
 from spider.model import Reason, Rejected, Request, Response
@@ -105,6 +106,10 @@ class Client:
             return self._exchange(asking, allowance)
         except EXPECTED as error:
             raise failure(error, allowance) from error
+
+    def whole(self, request: Request) -> Response:
+        """Return the response with its body whatever its type, up to what is read of a robots.txt."""
+        return self.get(request, reads=every_type, max_size=MAX_BODY + 1)
 
     def leave(self, host: str) -> None:
         """Close the idle connections to a host name; do so before another process may ask it."""

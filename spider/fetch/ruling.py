@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from spider.errors import FetchError
-from spider.fetch.robots import MAX_BODY, Robots
+from spider.fetch.robots import MAX_BODY, Decision, Robots
 from spider.model import Reason, Request, Response
 
 __all__ = ["MAX_AGE", "MAX_HOPS", "Access", "Ruling", "access", "ask", "robots_url"]
@@ -74,6 +74,12 @@ class Ruling:
     def allows(self, agent: str, url: str) -> bool:
         """Tell whether the agent (a product token) may ask for an address of this origin."""
         return self.access is not Access.DISALLOW and self.robots.allows(agent, url)
+
+    def decide(self, agent: str, url: str) -> Decision:
+        """Tell the same, with the line that decides; there is none where the answer as a whole does."""
+        if self.access is not Access.PARSE:
+            return Decision(self.access is Access.ALLOW)
+        return self.robots.decide(agent, url)
 
     def or_else(self, older: Ruling | None) -> Ruling:
         """Return the ruling to go by: the older one, if this is no answer and that one was (section 2.4)."""
