@@ -17,14 +17,20 @@ MAX_LINES = 400
 
 DOORS = {
     "alembic": {"spider/store", "alembic"},
+    "cchardet": {"spider/page"},
     "click": {"spider/cli"},
+    "idna": {"spider/url"},
     "lxml": {"spider/page"},
     "playwright": {"spider/ajax/browser.py"},
+    "protego": {"spider/fetch"},
     "psycopg": set[str](),
+    "publicsuffixlist": {"spider/crawl"},
     "requests": {"spider/fetch"},
     "rich": {"spider/cli", "spider/report/formats.py"},
+    "selectolax": {"spider/page"},
     "sqlalchemy": {"spider/store", "alembic"},
     "urllib3": {"spider/fetch"},
+    "webencodings": {"spider/page", "spider/url"},
 }
 """Which part of the house may import an outside library."""
 
