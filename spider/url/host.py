@@ -185,7 +185,9 @@ def _ipv6(text: str) -> list[int]:
     body = text[1:-1]
     head, compressed, tail = body.partition("::")
     if compressed and ("::" in tail or tail.startswith(":")):
-        raise InvalidURL(text, len(head) + 3 + tail.find("::") if "::" in tail else len(head) + 3, "IPv6-multiple-compression")
+        raise InvalidURL(
+            text, len(head) + 3 + tail.find("::") if "::" in tail else len(head) + 3, "IPv6-multiple-compression"
+        )
     if not compressed and body.startswith(":"):
         raise InvalidURL(text, 1, "IPv6-invalid-compression")
     if not body:
@@ -223,7 +225,11 @@ def _embedded(text: str, word: str, place: int) -> list[int]:
     numbers = word.split(".")
     for number in numbers:
         if not re.fullmatch("0|[1-9][0-9]*", number):
-            reason = "IPv4-in-IPv6-too-few-parts" if not number and place >= len(text) - 1 else "IPv4-in-IPv6-invalid-code-point"
+            reason = (
+                "IPv4-in-IPv6-too-few-parts"
+                if not number and place >= len(text) - 1
+                else "IPv4-in-IPv6-invalid-code-point"
+            )
             raise InvalidURL(text, place, reason)
         if len(number) > 3 or int(number) > 255:  # noqa: PLR2004
             raise InvalidURL(text, place, "IPv4-in-IPv6-out-of-range-part")
@@ -240,7 +246,11 @@ def _ipv6_text(pieces: list[int]) -> str:
     words = [f"{piece:x}" for piece in pieces]
     runs = re.finditer(r"0(?::0)+(?![0-9a-f])", ":".join(words))
     text = ":".join(words)
-    best = max((r for r in runs if r.start() == 0 or text[r.start() - 1] == ":"), key=lambda r: r.end() - r.start(), default=None)
+    best = max(
+        (r for r in runs if r.start() == 0 or text[r.start() - 1] == ":"),
+        key=lambda r: r.end() - r.start(),
+        default=None,
+    )
     if best is None:
         return text
     return text[: best.start()].rstrip(":") + "::" + text[best.end() :].lstrip(":")

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable
 from hashlib import blake2b
 
 from spider.errors import InvalidURL
-from spider.url import machine
+from spider.url import reader
+from spider.url.fields import Fields, serialize
 from spider.url.value import URL, codec_of, fields_of
 
 __all__ = ["KEY_LADDER", "STEPS", "identify", "identify_all", "key", "normalize", "normalize_all"]
@@ -23,7 +24,7 @@ def normalize(text: str, base: URL | str | None = None, *, encoding: str = "utf-
     `encoding` is as in `parse`.  An address that is written so already comes back as the same
     object.  Raise InvalidURL for a text that is no URL.
     """
-    return _same(text, machine.run(text, fields_of(base), codec_of(encoding)))
+    return _same(text, reader.run(text, fields_of(base), codec_of(encoding)))
 
 
 def normalize_all(hrefs: Iterable[str], base: URL | str, *, encoding: str = "utf-8") -> list[str | None]:
@@ -46,14 +47,14 @@ def identify(url: str) -> int:
     return int.from_bytes(blake2b(key(url).encode("utf-8", "replace"), digest_size=8).digest(), "big", signed=True)
 
 
-def _same(text: str, fields: machine.Fields) -> str:
-    address = machine.serialize(fields, fragment=False)
+def _same(text: str, fields: Fields) -> str:
+    address = serialize(fields, fragment=False)
     return text if text == address else address
 
 
-def _attempt(text: str, base: machine.Fields | None, codec: str) -> str | None:
+def _attempt(text: str, base: Fields | None, codec: str) -> str | None:
     try:
-        return _same(text, machine.run(text, base, codec))
+        return _same(text, reader.run(text, base, codec))
     except InvalidURL:
         return None
 
@@ -85,9 +86,12 @@ def escapes(url: str) -> str:
 
 
 _PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/;?#]*", re.IGNORECASE)
-_SESSION = re.compile(r"(?:jsessionid|phpsessid|aspsessionid[a-z]*|asp\.net_sessionid|cfid|cftoken|oscsid|zenid)(?:=|$)", re.IGNORECASE)
+_SESSION = re.compile(
+    r"(?:jsessionid|phpsessid|aspsessionid[a-z]*|asp\.net_sessionid|cfid|cftoken|oscsid|zenid)(?:=|$)", re.IGNORECASE
+)
 _SESSION_TOKEN = re.compile(
-    r"(?:sid|sess|sessid|session|sessionid|session_id|session-id|s)=(?=[0-9]*[A-Za-z]|[0-9]{24})[0-9A-Za-z]{24,}", re.IGNORECASE,
+    r"(?:sid|sess|sessid|session|sessionid|session_id|session-id|s)=(?=[0-9]*[A-Za-z]|[0-9]{24})[0-9A-Za-z]{24,}",
+    re.IGNORECASE,
 )
 
 
@@ -124,7 +128,7 @@ _TRACKING = re.compile(
 
 
 def tracking(url: str) -> str:
-    """Drop the parameters that advertisers and mailers add to links: ``utm_*``, ``gclid``, ``fbclid`` …
+    """Drop the parameters that advertisers and mailers add to links: ``utm_*``, ``gclid``, ``fbclid`` and their like.
 
     ``?id=1&utm_source=x`` and ``?id=1`` are one: the names are reserved for measuring where a visitor
     came from, and scripts in the page read them, not the server.

@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from functools import total_ordering
 
 from spider.errors import InvalidURL
-from spider.url import charset, machine
+from spider.url import charset, reader
+from spider.url.fields import Fields, serialize
 
 __all__ = ["URL", "InvalidURL", "Step", "codec_of", "fields_of", "parse", "trace"]
 
-Step = machine.Step
+Step = reader.Step
 
 
 @total_ordering
@@ -23,19 +24,26 @@ class URL:
 
     scheme: str
     username: str
-    password: str
+    password: str = field(repr=False)
     host: str | None
     port: int | None
     path: str
     query: str | None
     fragment: str | None
-    _source: tuple[str, machine.Fields | None, str] = field(repr=False)
+    _source: tuple[str, Fields | None, str] = field(repr=False)
 
     @property
-    def fields(self) -> machine.Fields:
+    def fields(self) -> Fields:
         """The eight fields as the machine's tuple."""
-        return machine.Fields(
-            self.scheme, self.username, self.password, self.host, self.port, self.path, self.query, self.fragment,
+        return Fields(
+            self.scheme,
+            self.username,
+            self.password,
+            self.host,
+            self.port,
+            self.path,
+            self.query,
+            self.fragment,
         )
 
     @property
@@ -44,13 +52,13 @@ class URL:
 
         They are found when asked for, by running the machine once more.
         """
-        log = machine.Log()
-        machine.run(*self._source, log)
+        log = reader.Log()
+        reader.run(*self._source, log)
         return sorted(log.errors, key=lambda error: error[1])
 
     def __str__(self) -> str:
         """Write the URL, fragment and all."""
-        return machine.serialize(self.fields)
+        return serialize(self.fields)
 
     def __eq__(self, other: object) -> bool:
         """Compare serializations."""
@@ -70,11 +78,11 @@ def codec_of(encoding: str) -> str:
     return "utf-8" if encoding == "utf-8" else charset.codec(encoding) or "utf-8"
 
 
-def fields_of(base: URL | str | None) -> machine.Fields | None:
+def fields_of(base: URL | str | None) -> Fields | None:
     """Return the fields of a base; raise InvalidURL if it is no URL."""
     if base is None:
         return None
-    return base.fields if isinstance(base, URL) else machine.run(base)
+    return base.fields if isinstance(base, URL) else reader.run(base)
 
 
 def parse(text: str, base: URL | str | None = None, *, encoding: str = "utf-8") -> URL:
@@ -84,7 +92,7 @@ def parse(text: str, base: URL | str | None = None, *, encoding: str = "utf-8") 
     name that is no charset counts as UTF-8.  Raise InvalidURL for a text that is no URL.
     """
     source = text, fields_of(base), codec_of(encoding)
-    return URL(*machine.run(*source), source)
+    return URL(*reader.run(*source), source)
 
 
 def trace(text: str, base: URL | str | None = None, *, encoding: str = "utf-8") -> list[Step]:
@@ -92,9 +100,9 @@ def trace(text: str, base: URL | str | None = None, *, encoding: str = "utf-8") 
 
     Raise InvalidURL only if `base` is no URL.
     """
-    log = machine.Log()
+    log = reader.Log()
     try:
-        machine.run(text, fields_of(base), codec_of(encoding), log)
+        reader.run(text, fields_of(base), codec_of(encoding), log)
     except InvalidURL:
         if base is not None:
             fields_of(base)

@@ -1,0 +1,94 @@
+"""``spider url``: paper 1 on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import click
+
+from spider import url as machine
+from spider.cli.ending import USAGE, complain
+from spider.errors import InvalidURL, caret
+from spider.report.text import visible
+from spider.url import charset
+
+__all__ = ["command", "url"]
+
+_WIDEST = 60
+
+
+def _charset(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
+    """Refuse a name that is no charset's label."""
+    if charset.codec(value) is None:
+        raise click.BadParameter(f"no such charset: {value!r}")
+    return value
+
+
+@click.command("url")
+@click.argument("urls", metavar="[URL]...", nargs=-1)
+@click.option("--base", metavar="URL", help="The address that relative ones are relative to.")
+@click.option(
+    "--encoding",
+    metavar="NAME",
+    default="utf-8",
+    show_default=True,
+    callback=_charset,
+    help="The charset of the page they come from: queries are written in it.",
+)
+@click.option("--trace", is_flag=True, help="Show the machine's steps, and every error with a caret under its place.")
+@click.option("--key", "as_key", is_flag=True, help="Write the key instead: what tells whether two addresses are one.")
+def url(*, urls: tuple[str, ...], base: str | None, encoding: str, trace: bool, as_key: bool) -> int:
+    r"""Write addresses as a browser would.
+
+    One line for each URL; without any, they are read from the standard input,
+    one a line.  The exit code is 2 if one is no URL.
+
+    \b
+      spider url HTTP://Example.COM:80/a/../b      http://example.com/b
+      spider url --base http://h/x/y ../z          http://h/z
+      spider url --key 'http://h/?b&a&utm_id=1'    http://h/?a&b
+    """
+    foundation = None if base is None else machine.parse(base)
+    code = 0
+    for text in urls or _lines():
+        if trace:
+            _show_steps(text, foundation, encoding)
+        try:
+            parsed = machine.parse(text, foundation, encoding=encoding)
+        except InvalidURL as error:
+            complain(str(error))
+            code = USAGE
+            continue
+        if trace:
+            for name, place in parsed.errors:
+                click.echo(f"{name} at column {place + 1}:\n{caret(text, place)}")
+        address = machine.normalize(text, foundation, encoding=encoding) if as_key else ""
+        click.echo(machine.key(address) if as_key else str(parsed))
+    return code
+
+
+def _lines() -> Iterator[str]:
+    """Read the standard input's lines; bytes that are no UTF-8 become U+FFFD."""
+    stream: Iterable[bytes] = click.get_binary_stream("stdin")
+    for line in stream:
+        yield line.decode("utf-8", "replace").rstrip("\r\n")
+
+
+def _show_steps(text: str, base: machine.URL | None, encoding: str) -> None:
+    """Write the machine's run as a table: state, input, next state."""
+    steps = machine.trace(text, base, encoding=encoding)
+    rows = [("state", "input", "next"), *((s.state, _shown(s.input), s.next) for s in steps)]
+    width = max(len(row[1]) for row in rows)
+    for state, token, following in rows:
+        click.echo(f"{state:<6} {token:<{width}}  {following}")
+
+
+def _shown(token: str) -> str:
+    """Make an input fit a cell: escapes for what does not print, the end as its name."""
+    if not token:
+        return "(end)"
+    shown = visible(token)
+    return shown if len(shown) <= _WIDEST else shown[: _WIDEST - 1] + "…"
+
+
+command = url
