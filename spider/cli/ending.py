@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
 import traceback
@@ -14,15 +15,45 @@ from spider.cli.config import place
 from spider.errors import SpiderError
 from spider.report.text import visible
 
-__all__ = ["INTERNAL", "INTERRUPTED", "USAGE", "PipeClosedError", "complain", "ended", "expected", "visible_trace"]
+__all__ = [
+    "INTERNAL",
+    "INTERRUPTED",
+    "STORAGE",
+    "USAGE",
+    "PipeClosedError",
+    "complain",
+    "ended",
+    "expected",
+    "prepare_streams",
+    "visible_trace",
+]
 
 INTERNAL = 1
 USAGE = 2
+STORAGE = 5
 INTERRUPTED = 130
 
 
 class PipeClosedError(Exception):
     """Nobody reads the output any more."""
+
+
+def prepare_streams() -> None:
+    """Make the three standard streams safe to use, whatever the program was started with.
+
+    One that is closed leads nowhere from now on: its number must not go to the next file that is
+    opened, a database perhaps.  What a stream's encoding lacks is written as an escape.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number: this one
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, "r" if name == "stdin" else "w", encoding="utf-8"))
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def ended(work: Callable[[], object]) -> int:
@@ -64,6 +95,10 @@ def _told(error: Exception) -> int:
         case SpiderError():
             complain(str(error))
             code = error.exit_code
+        case OSError(errno=errno.ENOSPC | errno.EDQUOT | errno.EIO, filename=None):
+            complain(f"cannot write the output: {(error.strerror or '').lower()}")
+            _let_go()
+            code = STORAGE
         case _:
             complain(f"internal error: {_named(error)} (-v before the command shows where)")
     return code
@@ -112,8 +147,7 @@ def _see(ctx: click.Context | None) -> str:
 
 def _flush() -> None:
     """Send what is still held back."""
-    if sys.stdout is not None:
-        sys.stdout.flush()
+    sys.stdout.flush()
 
 
 def _let_go() -> None:

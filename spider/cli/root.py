@@ -17,7 +17,7 @@ import click
 from spider import __version__, settings
 from spider.cli import config as configuration
 from spider.cli.config import Config, check_names, defaults, name_variables, nearest
-from spider.cli.ending import PipeClosedError, ended, expected, visible_trace
+from spider.cli.ending import PipeClosedError, ended, expected, prepare_streams, visible_trace
 from spider.cli.options import Globals, key
 
 __all__ = ["COMMANDS", "Command", "main"]
@@ -113,9 +113,7 @@ class Commands(click.Group):
 
         if not standalone_mode:
             return work()
-        for stream in (sys.stdout, sys.stderr):
-            if hasattr(stream, "reconfigure"):
-                stream.reconfigure(errors="backslashreplace")
+        prepare_streams()
         sys.exit(ended(work))
 
 
