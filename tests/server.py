@@ -11,144 +11,18 @@ The server lives in the test's process; spiders may run in others and may be kil
 from __future__ import annotations
 
 import contextlib
-import mimetypes
 import socket
-import sqlite3
 import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
-from urllib.parse import unquote
+from typing import Self, cast
 
-from protego import Protego
+from tests.manners import CHECKS, Manners, Violation
+from tests.replies import Asked, Connection, Content, Raw, Reply, respond
 
 __all__ = ["CHECKS", "Asked", "Connection", "Content", "Raw", "Reply", "Violation", "WebServer"]
-
-AGENT = "multimedia-spider"
-CHECKS = ("overlap", "robots", "lease")
-GRACE = 0.1  # seconds in which the end of an old connection may still be on its way to us
-REASONS = {
-    200: "OK",
-    301: "Moved Permanently",
-    302: "Found",
-    304: "Not Modified",
-    404: "Not Found",
-    429: "Too Many Requests",
-    500: "Internal Server Error",
-    503: "Service Unavailable",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """One request: `time` in monotonic, `wall` in Unix seconds; `path` has the query; header names are lower case."""
-
-    time: float
-    wall: float
-    host: str
-    method: str
-    path: str
-    headers: Mapping[str, str]
-    connection: int
-    body: bytes = b""
-
-
-@dataclass(slots=True)
-class Connection:
-    """One connection: `opened` and `closed` in monotonic seconds (None is still open), `requests` served."""
-
-    id: int
-    host: str
-    opened: float
-    closed: float | None = None
-    requests: int = 0
-    sock: socket.socket | None = field(default=None, repr=False)
-
-    def ended(self) -> bool:
-        """Tell whether the other side has closed it, even if its thread has not noticed yet."""
-        sock = self.sock
-        if self.closed is not None or sock is None:
-            return True
-        try:
-            return socket.socket.recv(sock, 1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
-        except BlockingIOError:
-            return False
-        except OSError:
-            return True
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """One answer.  `delay` is seconds before it is sent; `length` False leaves Content-Length out and closes."""
-
-    body: bytes | str = b""
-    status: int = 200
-    headers: tuple[tuple[str, str], ...] = ()
-    type: str | None = "text/html; charset=utf-8"
-    delay: float = 0.0
-    length: bool = True
-
-    def bytes(self, method: str = "GET") -> bytes:
-        """Return the whole answer as it goes over the wire."""
-        body = self.body.encode() if isinstance(self.body, str) else self.body
-        lines = [f"HTTP/1.1 {self.status} {REASONS.get(self.status, 'Status')}"]
-        lines += [f"{name}: {value}" for name, value in self.headers]
-        names = {name.lower() for name, _ in self.headers}
-        if self.type is not None and "content-type" not in names:
-            lines.append(f"Content-Type: {self.type}")
-        if self.length and "content-length" not in names and self.status >= 200 and self.status not in {204, 304}:
-            lines.append(f"Content-Length: {len(body)}")
-        if not self.length:
-            lines.append("Connection: close")
-        head = ("\r\n".join(lines) + "\r\n\r\n").encode("utf-8")
-        return head if method == "HEAD" or self.status in {204, 304} else head + body
-
-
-@dataclass(frozen=True, slots=True)
-class Raw:
-    """Bytes, or a function that writes to the socket, in place of an answer; the connection ends after it.
-
-    The function gets the socket and an event that is set when the server is to stop; `reset` ends
-    the connection with RST in place of FIN.
-    """
-
-    act: bytes | Callable[[socket.socket, threading.Event], None]
-    reset: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """What a visitor did that it must not: the name of the check, and the words for it."""
-
-    check: str
-    text: str
-
-
-Answer = Reply | Raw | str | bytes
-Content = Path | Mapping[str, Answer] | Callable[[Asked], Answer | None]
-NOT_FOUND = Reply("<title>not found</title>", status=404)
-
-
-def respond(content: Content, asked: Asked) -> Answer:
-    """Find the answer in a directory, a mapping (with the query first, then without) or a function."""
-    if isinstance(content, Path):
-        return _file(content, asked.path)
-    if callable(content):
-        return content(asked) or NOT_FOUND
-    return content.get(asked.path) or content.get(asked.path.partition("?")[0]) or NOT_FOUND
-
-
-def _file(root: Path, path: str) -> Reply:
-    """Read a file below `root`; a directory answers with its index.html."""
-    target = (root / unquote(path.partition("?")[0]).lstrip("/")).resolve()
-    if target.is_dir():
-        target /= "index.html"
-    if not target.is_relative_to(root.resolve()) or not target.is_file():
-        return NOT_FOUND
-    return Reply(target.read_bytes(), type=mimetypes.guess_type(target.name)[0] or "application/octet-stream")
 
 
 class WebServer:
@@ -170,22 +44,15 @@ class WebServer:
         tls: ssl.SSLContext | None = None,
     ) -> None:
         """Take the content and bind the addresses, so that `port` and `urls` are known."""
-        self.skip = dict(skip or {})
-        for check, reason in self.skip.items():
-            if check not in CHECKS or not reason.strip():
-                message = f"skip wants one of {CHECKS} and a reason, not {check!r}: {reason!r}"
-                raise ValueError(message)
         self.contents = _by_host(content, hosts)
-        self.per_host, self.database, self.tls = per_host, database, tls
+        self.manners = Manners(self.contents, per_host, skip or {})
+        self.manners.database = database
+        self.tls = tls
         self.requests: list[Asked] = []
         self.connections: list[Connection] = []
-        self.violations: list[Violation] = []
-        self.excuses: set[tuple[str, str]] = set()
         self._lock, self._stop = threading.Lock(), threading.Event()
-        self._open: dict[str, set[int]] = {host: set() for host in self.contents}
+        self._open: dict[str, dict[int, Connection]] = {host: {} for host in self.contents}
         self._files: dict[tuple[str, str], bytes] = {}
-        self._rules: dict[str, tuple[bytes, Protego]] = {}
-        self._leases = threading.local()
         self._threads: list[threading.Thread] = []
         self._listeners = _listen(tuple(self.contents))
         self.port: int = self._listeners[0].getsockname()[1]
@@ -194,6 +61,11 @@ class WebServer:
         self.url = self.urls[0]
 
     # -- what tests ask -------------------------------------------------------------------------
+
+    @property
+    def violations(self) -> list[Violation]:
+        """What visitors did that they must not."""
+        return self.manners.violations
 
     def asked(self, host: str | None = None) -> list[str]:
         """List the paths asked for, in order, of one host or of all."""
@@ -211,11 +83,11 @@ class WebServer:
         if not reason.strip():
             message = f"an excuse for {path} wants a reason"
             raise ValueError(message)
-        self.excuses |= {(name, path) for name in self.contents if host in {None, name}}
+        self.manners.excuses |= {(name, path) for name in self.contents if host in {None, name}}
 
     def watch(self, database: Path) -> None:
         """From now on, look for a lease in this database at every request."""
-        self.database = database
+        self.manners.database = database
 
     # -- life -------------------------------------------------------------------------------------
 
@@ -266,15 +138,15 @@ class WebServer:
             with self._lock:
                 connection = Connection(len(self.connections) + 1, host, time.monotonic(), sock=sock)
                 self.connections.append(connection)
-                others = set(self._open[host])
-                self._open[host].add(connection.id)
+                others = list(self._open[host].values())
+                self._open[host][connection.id] = connection
             self._spawn(self._serve, connection, others)
 
-    def _serve(self, connection: Connection, others: set[int]) -> None:
+    def _serve(self, connection: Connection, others: list[Connection]) -> None:
         sock = connection.sock
         assert sock is not None
         try:
-            self._check_overlap(connection, others)
+            self.manners.connected(connection, others)
             if self.tls:
                 sock = self.tls.wrap_socket(sock, server_side=True)
                 connection.sock = sock
@@ -282,17 +154,16 @@ class WebServer:
         except OSError:
             pass  # the visitor left; how it did is in the log
         finally:
-            self._forget_leases()
+            self.manners.done()
             with self._lock:
                 connection.closed = time.monotonic()
                 connection.sock = None
-                self._open[connection.host].discard(connection.id)
+                self._open[connection.host].pop(connection.id, None)
             sock.close()
 
     def _converse(self, sock: socket.socket, connection: Connection) -> None:
         for asked in self._read(sock, connection):
-            self._check_robots(asked)
-            self._check_lease(asked)
+            self.manners.asked(asked)
             if not self._answer(sock, asked):
                 return
 
@@ -331,6 +202,8 @@ class WebServer:
             self._raw(sock, answer)
             return False
         reply = answer if isinstance(answer, Reply) else Reply(answer)
+        if asked.path == "/robots.txt":
+            self.manners.told(asked.host, reply)
         if reply.delay:
             self._stop.wait(reply.delay)
         data = reply.bytes(asked.method)
@@ -347,91 +220,12 @@ class WebServer:
         if raw.reset:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
 
-    # -- checks ---------------------------------------------------------------------------------------
-
-    def _violate(self, check: str, text: str) -> None:
-        if check not in self.skip:
-            with self._lock:
-                self.violations.append(Violation(check, text))
-
-    def _check_overlap(self, connection: Connection, others: set[int]) -> None:
-        """Count the connections to this host that were open when `connection` came."""
-        end = connection.opened + GRACE
-        while True:
-            with self._lock:
-                still = [c for i in others if not (c := self.connections[i - 1]).ended()]
-            if len(still) < self.per_host:
-                return
-            if time.monotonic() > end:
-                break
-            time.sleep(0.005)
-        ids = ", ".join(str(c.id) for c in still)
-        self._violate("overlap", f"connection {connection.id} to {connection.host} opened while {ids} was open")
-
-    def _check_robots(self, asked: Asked) -> None:
-        if asked.path == "/robots.txt" or "robots" in self.skip or (asked.host, asked.path) in self.excuses:
-            return
-        rules = self._robots(asked)
-        if rules is not None and not rules.can_fetch(f"http://{asked.host}:{self.port}{asked.path}", AGENT):
-            self._violate("robots", f"{asked.path} of {asked.host} was asked for, though robots.txt closes it")
-
-    def _robots(self, asked: Asked) -> Protego | None:
-        """Return the rules of the host's robots.txt as it stands now."""
-        content = self.contents[asked.host]
-        known = self._rules.get(asked.host)
-        if known is not None and isinstance(content, Path):
-            return known[1]
-        question = Asked(asked.time, asked.wall, asked.host, "GET", "/robots.txt", {}, 0)
-        answer = respond(content, question)
-        if isinstance(answer, Raw) or (isinstance(answer, Reply) and answer.status != 200):
-            body = b""
-        else:
-            text = answer.body if isinstance(answer, Reply) else answer
-            body = text.encode() if isinstance(text, str) else text
-        if known is None or known[0] != body:
-            known = self._rules[asked.host] = body, Protego.parse(body.decode("utf-8-sig", "replace"))
-        return known[1]
-
-    def _check_lease(self, asked: Asked) -> None:
-        if self.database is None or "lease" in self.skip or (asked.host, asked.path) in self.excuses:
-            return
-        try:
-            row = self._look_up(asked.host)
-        except sqlite3.Error as error:
-            self._violate("lease", f"{asked.path} of {asked.host}: {self.database} cannot be asked: {error}")
-            return
-        if row is None or row[0] is None or (row[1] or 0) <= asked.wall * 1_000_000:
-            self._violate("lease", f"{asked.path} of {asked.host} was asked for without a lease: {row}")
-
-    def _look_up(self, host: str) -> tuple[int | None, int | None] | None:
-        """Read the host's lease, through one read-only connection per thread."""
-        known: tuple[Path, sqlite3.Connection] | None = getattr(self._leases, "known", None)
-        if known is None or known[0] != self.database:
-            assert self.database is not None
-            connection = sqlite3.connect(f"{self.database.resolve().as_uri()}?mode=ro", uri=True, timeout=5)
-            known = self._leases.known = self.database, connection
-        row: tuple[int | None, int | None] | None = (
-            known[1]
-            .execute(
-                "SELECT lease_worker, lease_until FROM Host WHERE name = ?",
-                (host,),
-            )
-            .fetchone()
-        )
-        return row
-
-    def _forget_leases(self) -> None:
-        """Close this thread's connection to the database."""
-        known: tuple[Path, sqlite3.Connection] | None = getattr(self._leases, "known", None)
-        if known is not None:
-            known[1].close()
-
 
 def _by_host(content: Content | Mapping[str, Content], hosts: int) -> dict[str, Content]:
     """Give every host its content."""
     if isinstance(content, Mapping) and content and not any(key.startswith("/") for key in content):
-        return dict(content)  # type: ignore[arg-type]  # the keys told that the values are contents
-    return {f"127.0.0.{n}": content for n in range(1, hosts + 1)}  # type: ignore[dict-item]  # as above, the other way
+        return dict(cast("Mapping[str, Content]", content))
+    return {f"127.0.0.{n}": cast("Content", content) for n in range(1, hosts + 1)}
 
 
 def _listen(hosts: tuple[str, ...]) -> list[socket.socket]:
