@@ -59,12 +59,13 @@ class SettingType(_ParamType):
             return f"[{'|'.join(self.setting.choices)}]"
         return _METAVARS[self.setting.kind]
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> settings.Value:  # noqa: ANN401  # click's signature
-        """Return the value, or fail with the reason."""
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> object:  # noqa: ANN401  # click's signature
+        """Return the value, or fail with the reason; a header is a pair of its name and its value."""
         try:
-            return settings.read(self.setting, value)
+            read = settings.read(self.setting, value)
         except ValueError as error:
             self.fail(str(error), param, ctx)
+        return tuple(str(read).split(": ", 1)) if self.setting.kind is Kind.HEADER else read
 
     def split_envvar_value(self, rv: str) -> Sequence[str]:
         """Take several values from a variable as one a line: a header and an expression may hold blanks."""
