@@ -31,9 +31,9 @@ def command(given: Globals, /, url: str, *, external: bool, dead: bool, **values
     """List a site's own addresses.
 
     Follows the links of URL's host and writes each address that answered, one a
-    line, as they come.  Media are not asked for.  With --external or --dead every
-    line begins with a word, internal, external or dead, and a tab; behind a dead
-    address stand a tab and the reason.
+    line, as they come.  With --external or --dead every line begins with a word,
+    internal, external or dead, and a tab; behind a dead address stand a tab and
+    the reason.
 
     No database is used or left behind.
     """
@@ -42,7 +42,7 @@ def command(given: Globals, /, url: str, *, external: bool, dead: bool, **values
         tempfile.TemporaryDirectory(prefix="spider-map-") as folder,
         Database.open(str(Path(folder) / "map.db")) as database,
     ):
-        crawl = Crawler(database, Plan(**values, scope="host"), seeds=found)
+        crawl = Crawler(database, Plan(**values, scope="host", visit_media=True), seeds=found)
         return _list(crawl, given, external=external, dead=dead)
 
 

@@ -95,7 +95,7 @@ class Commands(click.Group):
                 click.echo(visible_trace(error), err=True)
             raise
 
-    def main(  # noqa: PLR0917  # click's signature
+    def main(
         self,
         args: Sequence[str] | None = None,
         prog_name: str | None = None,  # noqa: ARG002  # ``python -m spider`` is ``spider`` too

@@ -59,12 +59,12 @@ def error_lines(records: Iterable[Record], columns: int | None) -> Iterator[Line
     """Yield the links in E, each with what is known of its failure, and a last line that counts them."""
     reasons = Counter[str]()
     for record in records:
-        reasons[str(record["reason"])] += 1
+        reasons[visible(str(record["reason"]))] += 1
         yield from _address(record["url"], columns, part="page")
         yield from _details(_error_details(record), columns, indent=2)
     if reasons:
         yield ()
-        yield (Span(", ".join(f"{number} {reason}" for reason, number in sorted(reasons.items())), "head"),)
+        yield from _details([f"{number} {reason}" for reason, number in sorted(reasons.items())], columns, indent=0)
 
 
 def grid_lines(headings: Sequence[str], rows: Sequence[Sequence[str]], columns: int | None) -> Iterator[Line]:
@@ -84,21 +84,20 @@ def grid_lines(headings: Sequence[str], rows: Sequence[Sequence[str]], columns: 
 
 def _page_details(record: Record) -> list[str]:
     """Return what is told of a page below its address."""
-    return [visible(str(record["title"] or "(no title)")), f"seed {record['seed']}", f"depth {record['depth']}"]
+    return [str(record["title"] or "(no title)"), f"seed {record['seed']}", f"depth {record['depth']}"]
 
 
 def _media_details(record: Record) -> list[str]:
     """Return what is told of a medium below its address."""
-    first, last = str(record["first_seen"]), str(record["last_seen"])
-    seen = f"seen {first}" if first == last else f"seen {first} to {last}"
-    text = [f"“{visible(str(record['text']))}”"] if record["text"] else []
-    return [*text, visible(str(record["source"])), seen]
+    first, last = record["first_seen"], record["last_seen"]
+    text = [f"“{record['text']}”"] if record["text"] else []
+    return [*text, str(record["source"]), f"seen {first}" if first == last else f"seen {first} to {last}"]
 
 
 def _error_details(record: Record) -> list[str]:
     """Return what is told of a failure below the address that failed."""
     return [
-        f"{record['reason']}: {visible(str(record['message'] or 'no answer'))}",
+        f"{record['reason']}: {record['message'] or 'no answer'}",
         f"try {record['attempt']}",
         f"again {record['retry_at']}" if record["retry_at"] else "not tried again by itself",
         f"depth {record['depth']}",
@@ -126,8 +125,8 @@ def _address(url: object, columns: int | None, *, part: str, label: Span | None 
 def _details(pieces: Sequence[str], columns: int | None, *, indent: int) -> Iterator[Line]:
     """Yield pieces behind one another with a dot between them, broken between pieces where they do not fit."""
     room = None if columns is None else max(MIN_COLUMNS // 2, columns - indent)
-    line = ""
-    for piece in pieces if room is None else _fitted(pieces, room):
+    line, shown = "", [visible(piece) for piece in pieces]
+    for piece in shown if room is None else _fitted(shown, room):
         longer = f"{line} · {piece}" if line else piece
         if room is None or width(longer) <= room:
             line = longer

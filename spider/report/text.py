@@ -24,7 +24,7 @@ _UNSEEN_JSON = re.compile(
 
 # A cell that begins with one of these is a formula to a spreadsheet (OWASP, CSV injection), its
 # full-width twins too.
-_FORMULA = tuple("=+-@\t\r\n＝＋－＠")  # noqa: RUF001  # the twins are meant
+_FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
