@@ -28,7 +28,7 @@ _USED = ("delay", "contact", "timeout", "deadline", "header")
 @setting_options(without=[setting.name for setting in settings.SETTINGS if setting.name not in _USED])
 def robots(
     *, url: str, agent: str, delay: float, contact: str | None, timeout: float, deadline: float,
-    header: tuple[tuple[str, str], ...],
+    header: tuple[str, ...],
 ) -> int:  # fmt: skip
     """Tell what a site's robots.txt allows.
 
@@ -38,7 +38,8 @@ def robots(
     then all is closed until there is one.
     """
     address = normalize(url)
-    with Client(ClientSettings(contact=contact, timeout=timeout, deadline=deadline, headers=header)) as client:
+    pairs = tuple((name, value.strip()) for name, _, value in (one.partition(":") for one in header))
+    with Client(ClientSettings(contact=contact, timeout=timeout, deadline=deadline, headers=pairs)) as client:
         ruling = ask(client.whole, address)
     for line in _lines(ruling, agent, address, delay):
         click.echo(visible(line))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from spider.fetch.client import Client, ClientSettings, every_type, page_types
 from spider.fetch.guard import Guard
+from spider.fetch.meta import Permission, header_words, link_follows, meta_words, permission
 from spider.fetch.pace import Pace, retry_after
 from spider.fetch.robots import Decision, Robots
 from spider.fetch.ruling import Access, Ruling, access, ask, robots_url
@@ -18,12 +19,17 @@ __all__ = [
     "Decision",
     "Guard",
     "Pace",
+    "Permission",
     "Robots",
     "Ruling",
     "access",
     "ask",
     "every_type",
+    "header_words",
+    "link_follows",
+    "meta_words",
     "page_types",
+    "permission",
     "retry_after",
     "robots_url",
 ]

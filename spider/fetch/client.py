@@ -33,6 +33,7 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})  # RFC 9110, section 15.4; 300 
 BODILESS = frozenset({204, 205, 304})
 CHUNK = 65536
 UNKNOWN_CODINGS = frozenset({"br", "zstd", "compress", "x-compress", "dcb", "dcz"})  # registered, not asked for
+UNJOINABLE = ("set-cookie", "x-robots-tag")  # a comma inside means something else: one value a line
 
 Reads = Callable[[int, str], bool]
 
@@ -84,12 +85,12 @@ class Client:
         self.settings = settings or ClientSettings()
         self._pool = Pool(per_host=self.settings.per_host, ca_file=self.settings.ca_file or DEFAULT_CA_BUNDLE_PATH)
         self._adapter = Adapter()
-        self._headers = {
+        own = {
             "User-Agent": self.settings.user_agent,
             "Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.5",
             "Accept-Encoding": "gzip, deflate",
-            **dict(self.settings.headers),
         }
+        self._headers = _merged(own, dict(self.settings.headers))
 
     def fetch(self, request: Request) -> Iterator[Response]:
         """Yield the one response to a request; FetchError where none comes, and no other exception."""
@@ -129,7 +130,7 @@ class Client:
 
     def _exchange(self, asking: _Asking, allowance: Allowance) -> Response:
         scheme, host, port, target = split(asking.request.url)
-        headers = self._headers | dict(asking.request.headers)
+        headers = _merged(self._headers, asking.request.headers)
         with self._pool.seat(host, allowance):
             exchange = Exchange(self._pool, (scheme, host, port), self.settings.guard)
             prepared = Prepared(asking.request.url, target, headers, exchange)
@@ -156,6 +157,7 @@ class _Asking:
         """Read the answer, or its head alone."""
         latency = time.monotonic() - began
         headers = {name.lower(): value for name, value in raw.headers.itermerged()}
+        headers |= {name: "\n".join(raw.headers.getlist(name)) for name in UNJOINABLE if name in headers}
         body, truncated, size = b"", False, _declared(headers)
         if self.reads(raw.status, headers.get("content-type", "").partition(";")[0].strip().lower()):
             body, truncated = _body(raw, headers, self.max_size)
@@ -163,6 +165,14 @@ class _Asking:
         elapsed = time.monotonic() - began
         url = self.request.url
         return Response(self.request, url, raw.status, headers, body, truncated, None, elapsed, latency, size)
+
+
+def _merged(headers: Mapping[str, str], more: Mapping[str, str]) -> Mapping[str, str]:
+    """Add headers; one that is there already, in any casing, is replaced."""
+    if not more:
+        return headers
+    names = {name.lower() for name in more}
+    return {name: value for name, value in headers.items() if name.lower() not in names} | dict(more)
 
 
 def _declared(headers: Mapping[str, str]) -> int:
@@ -173,6 +183,8 @@ def _declared(headers: Mapping[str, str]) -> int:
 
 def _body(raw: HTTPResponse, headers: Mapping[str, str], limit: int) -> tuple[bytes, bool]:
     """Read and decode the body, up to `limit` bytes; say whether it was cut there."""
+    if raw.headers.get("transfer-encoding", "chunked").strip().lower() not in {"chunked", "identity"}:
+        raise FetchError(Reason.PROTOCOL, f"transfer coding not asked for: {raw.headers['transfer-encoding'][:80]}")
     codings = {coding.strip().lower() for coding in headers.get("content-encoding", "").split(",")}
     if codings & UNKNOWN_CODINGS and raw.status not in BODILESS:
         raise FetchError(Reason.CONTENT, f"content coding not asked for: {headers['content-encoding'][:80]}")

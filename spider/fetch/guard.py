@@ -8,6 +8,7 @@ lead elsewhere the next time it is looked up.  This room opens nothing.
 from __future__ import annotations
 
 import ipaddress
+import re
 from dataclasses import dataclass
 
 from spider.model import Accepted, Rejected, Verdict
@@ -25,6 +26,7 @@ BAD_PORTS = frozenset({
 })  # fmt: skip
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
+ADDRESS = re.compile(r"(https?)://([^/?#]*)([^?#]*)([^#]*)")
 NAT64 = ipaddress.ip_network("64:ff9b::/96")  # RFC 6052: an IPv4 address in its last 32 bits
 COMPATIBLE = ipaddress.ip_network("::/96")  # RFC 4291, section 2.5.5.1: likewise, long obsolete
 
@@ -36,15 +38,14 @@ def split(url: str) -> tuple[str, str, int, str]:
 
     ValueError where it is none: another scheme, user information, no host, no port number.
     """
-    scheme, found, rest = url.partition("://")
-    if not found or scheme not in DEFAULT_PORTS:
+    found = ADDRESS.match(url)
+    if found is None:
         raise ValueError("scheme")
-    end = next((i for i, c in enumerate(rest) if c in "/?#"), len(rest))
-    authority, target = rest[:end], rest[end:].partition("#")[0]
+    scheme, authority, path, query = found.groups()
     if "@" in authority:
         raise ValueError("credentials")
     host, port = _host_port(authority, DEFAULT_PORTS[scheme])
-    return scheme, host, port, target if target.startswith("/") else f"/{target}"
+    return scheme, host, port, f"{path or '/'}{query}"
 
 
 def _host_port(authority: str, default: int) -> tuple[str, int]:

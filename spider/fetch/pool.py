@@ -14,6 +14,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 
 from urllib3.util.wait import wait_for_read
 
@@ -121,7 +122,8 @@ class Pool:
         """Forget the hosts that were not used for long, or are too many; return their connections."""
         lines: list[AnyLine] = []
         horizon = time.monotonic() - IDLE_SECONDS
-        for host, entry in list(self._hosts.items())[: max(2, len(self._hosts) - MAX_IDLE)]:
+        for host in list(islice(self._hosts, 4 + max(0, len(self._hosts) - MAX_IDLE))):  # the longest unused
+            entry = self._hosts[host]
             if entry.taken == 0 and (entry.used < horizon or len(self._hosts) > MAX_IDLE):
                 lines += [line for _, line in entry.idle]
                 del self._hosts[host]

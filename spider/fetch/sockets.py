@@ -13,6 +13,7 @@ import socket
 import ssl
 import threading
 import time
+from http.client import CONTINUE, OK, SWITCHING_PROTOCOLS, HTTPException, HTTPResponse, parse_headers
 from typing import TYPE_CHECKING, Any
 
 from urllib3.connection import HTTPConnection, HTTPSConnection
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Allowance", "Line", "PlainLine", "SecureLine", "secure_context"]
 
+MAX_INTERIM = 20  # answers of the class 1xx before the one that counts
 MAX_ADDRESSES = 6  # of one name are tried
 
 
@@ -94,6 +96,19 @@ def secure_context(ca_file: str | None) -> ssl.SSLContext:
     return context
 
 
+class _Final(HTTPResponse):
+    """An answer that is no interim one: http.client passes over 100 only, and would take 103 for the answer."""
+
+    def _read_status(self) -> tuple[str, int, str]:
+        """Read status lines, and what belongs to them, up to the first that counts (RFC 9110, section 15.2)."""
+        for _ in range(MAX_INTERIM):
+            version, status, reason = super()._read_status()  # type: ignore[misc]  # typeshed hides it
+            if status in {CONTINUE, SWITCHING_PROTOCOLS} or not CONTINUE <= status < OK:
+                return version, status, reason
+            parse_headers(self.fp)
+        raise HTTPException("interim answers without end")
+
+
 class Line:
     """What plain and TLS connections have in common; mixed into urllib3's classes.
 
@@ -103,6 +118,7 @@ class Line:
     allowance: Allowance
     guard: Guard
     sock: Any
+    response_class = _Final
 
     def _new_conn(self) -> socket.socket:
         """Connect, as urllib3 asks for it."""
@@ -197,5 +213,6 @@ def _resolve(host: str, port: int, timeout: float) -> list[tuple[int, tuple[Any,
 
 
 def _getaddrinfo(host: str, port: int, flags: int) -> list[tuple[int, tuple[Any, ...]]]:
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=flags)
+    # As bytes, for Python would put a text through its IDNA codec, which refuses names that the DNS has.
+    found = socket.getaddrinfo(host.encode("ascii"), port, type=socket.SOCK_STREAM, flags=flags)
     return [(int(family), address) for family, _, _, _, address in found]

@@ -10,7 +10,7 @@ import contextlib
 import ssl
 import time
 from collections.abc import Mapping
-from http.client import HTTPException
+from http.client import OK, HTTPException
 from typing import TYPE_CHECKING, Any, cast
 
 import requests
@@ -65,6 +65,9 @@ class Exchange:
         try:
             line.prepare(timeout, self._guard)
             self.raw = _ask(line, method, url, headers)
+        except FetchError:
+            line.close()
+            raise
         except EXPECTED as error:
             line.close()
             if used and isinstance(error, BrokenConnection):
@@ -86,8 +89,6 @@ class Exchange:
 
     def _ended(self, raw: HTTPResponse, line: AnyLine) -> bool:
         """Tell whether nothing of the answer is left; a short rest that nobody wanted is thrown away, undecoded."""
-        if raw.status < 200:  # noqa: PLR2004  # after 1xx the answer is still to come
-            return False
         if raw.closed or raw.length_remaining == 0:
             return True
         if raw.length_remaining is None or raw.length_remaining > DRAIN:
@@ -101,7 +102,10 @@ class Exchange:
 
 def _ask(line: AnyLine, method: str, target: str, headers: Mapping[str, str]) -> HTTPResponse:
     line.request(method, target, headers=headers, preload_content=False, decode_content=False)
-    return line.getresponse()
+    answer = line.getresponse()
+    if answer.status < OK:
+        raise FetchError(Reason.PROTOCOL, f"status {answer.status}, which nobody asked for")
+    return answer
 
 
 class Adapter(HTTPAdapter):
