@@ -1,0 +1,13 @@
+"""What does this document link to, and what does it play?  The room of papers 2 and 3.
+
+Pure functions from bytes to values: nothing is opened, nothing is fetched, and no bytes make them
+raise.  This room knows no database and no crawl.
+"""
+
+from __future__ import annotations
+
+from spider.page.kinds import media_kind
+from spider.page.reader import read
+from spider.page.signatures import sniff
+
+__all__ = ["media_kind", "read", "sniff"]

@@ -1,0 +1,164 @@
+"""Bytes to characters, as browsers do it: which charset, and what told it.
+
+The order is the HTML standard's (section 13.2.3.2, encoding sniffing): byte order mark, HTTP header,
+a meta in the first 1,024 bytes, a later meta, the XML declaration; then valid UTF-8, then a detector.
+This room knows nothing of tags other than ``meta``.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass
+
+import cchardet
+import webencodings
+
+__all__ = ["Decoded", "clean", "decode", "label_name"]
+
+_BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be"))
+
+# The names of the Encoding standard that Python's codecs spell otherwise, or decode too strictly:
+# the standard's GBK decoder is gb18030's, its Shift_JIS and EUC-KR are Microsoft's supersets.
+_CODECS = {
+    "gb18030": "gb18030",
+    "big5": "big5hkscs",
+    "shift_jis": "cp932",
+    "euc-kr": "cp949",
+    "iso-2022-jp": "iso2022_jp_ext",
+    "iso-8859-8-i": "iso8859_8",
+    "macintosh": "mac_roman",
+    "x-mac-cyrillic": "mac_cyrillic",
+    "windows-874": "cp874",
+    "x-user-defined": "cp1252",
+    "utf-16le": "utf_16_le",
+    "utf-16be": "utf_16_be",
+}
+
+_HEADER = re.compile(r"""charset\s*=\s*["']?\s*([^\s"';,]+)""", re.IGNORECASE)
+# A comment or a script may quote a meta that is none.  Each alternative ends at the end of the file at
+# the latest or stops at the next "<", so that no byte is read twice.
+_METAS = re.compile(
+    rb"<!--(?:.*?-->|.*\Z)|<script[\s>](?:.*?</script|.*\Z)|<meta([\s/][^<>]*+)>", re.IGNORECASE | re.DOTALL
+)
+_ATTRIBUTE = re.compile(rb"""([^\s"'>/=]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s>"']*+))""")
+_CONTENT = re.compile(rb"""charset\s*=\s*["']?\s*([^\s"';,]+)""", re.IGNORECASE)
+_XML = re.compile(rb"""\s*<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._:-]+)["']""")
+_UNSAFE = re.compile("[\0\ud800-\udfff]")
+_SIGNS = re.compile("[^\0-\x7f\ufffd]")
+
+_PRESCAN = 1024  # bytes that the standard looks at before it begins to parse
+_FEW = 8  # good non-ASCII characters for each bad one that leave a page UTF-8
+_DETECT = 200_000  # bytes a detector reads; more never changed its mind in the corpus
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A document's text, its charset (the standard's name, lower case) and what told it."""
+
+    text: str
+    charset: str
+    origin: str
+
+
+def clean(text: str | None) -> str:
+    """Fold white space and put U+FFFD for NUL and lone surrogates: the door for text from pages."""
+    if not text:
+        return ""
+    return " ".join((_UNSAFE.sub("\ufffd", text) if _UNSAFE.search(text) else text).split())
+
+
+def label_name(label: str | bytes | None) -> str | None:
+    """Return the standard's name for a charset's label (Encoding standard, 4.2), None if it is no label.
+
+    GBK is named gb18030, which decodes it.
+    """
+    if not label:
+        return None
+    text = label.decode("latin-1") if isinstance(label, bytes) else label
+    found = webencodings.lookup(text)
+    if found is None:
+        return None
+    return "gb18030" if found.name == "gbk" else str(found.name)
+
+
+def decode(body: bytes, content_type: str | None = None) -> Decoded:
+    """Decode a document; `content_type` is the HTTP header's value with its parameters."""
+    for mark, name in _BOMS:
+        if body.startswith(mark):
+            return Decoded(_text(body[len(mark) :], name), name, "bom")
+    declared, origin = _declared(body, content_type)
+    if declared is not None:
+        return Decoded(_text(body, declared), declared, origin)
+    return _undeclared(body)
+
+
+def _declared(body: bytes, content_type: str | None) -> tuple[str | None, str]:
+    header = _HEADER.search(content_type) if content_type else None
+    name = label_name(header[1]) if header else None
+    if name is not None:
+        return name, "header"
+    name = _meta(body)
+    if name is not None:
+        return name, "meta"
+    xml = _XML.match(body, 0, _PRESCAN)
+    return _in_markup(label_name(xml[1]) if xml else None), "xml"
+
+
+def _meta(body: bytes) -> str | None:
+    """Find the first meta that declares a charset, in the first 1,024 bytes or later."""
+    for match in _METAS.finditer(body):
+        if match[1] is not None:
+            name = _in_markup(label_name(_meta_label(match[1])))
+            if name is not None:
+                return name
+    return None
+
+
+def _meta_label(attributes: bytes) -> bytes | None:
+    found: dict[bytes, bytes] = {}
+    for name, double, single, bare in _ATTRIBUTE.findall(attributes):
+        found.setdefault(name.lower(), double or single or bare)
+    if b"charset" in found:
+        return found[b"charset"].strip()
+    # "httpequiv" is a slip that pages make and Python tools read all the same
+    if b"content" in found and (b"http-equiv" in found or b"httpequiv" in found):
+        match = _CONTENT.search(found[b"content"])
+        return match[1] if match else None
+    return None
+
+
+def _in_markup(name: str | None) -> str | None:
+    """Put what a declaration inside the bytes can mean: ASCII letters were read, so UTF-16 it is not."""
+    if name in {"utf-16le", "utf-16be"}:
+        return "utf-8"
+    return "windows-1252" if name == "x-user-defined" else name
+
+
+def _undeclared(body: bytes) -> Decoded:
+    text = body.decode("utf-8", "replace")
+    bad = text.count("\ufffd")
+    if not bad or sum(1 for _ in _SIGNS.finditer(text)) >= _FEW * bad:
+        return Decoded(text, "utf-8", "utf-8")
+    name = label_name(cchardet.detect(body[:_DETECT]).get("encoding"))
+    if name is None or name == "utf-8":
+        return Decoded(_text(body, "windows-1252"), "windows-1252", "default")
+    return Decoded(_text(body, name), name, "detector")
+
+
+def _text(body: bytes, name: str) -> str:
+    if name == "replacement":
+        return "\ufffd" if body else ""
+    return body.decode(_CODECS.get(name, name), "spider.controls" if name in _SINGLE else "replace")
+
+
+def _controls(error: UnicodeError) -> tuple[str, int]:
+    """Read an unassigned byte below A0 as the C1 control of its number (Encoding standard, indexes)."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    byte = error.object[error.start]
+    return (chr(byte) if byte < 0xA0 else "\ufffd"), error.start + 1  # noqa: PLR2004 (C1 ends at 9F)
+
+
+_SINGLE = frozenset({"windows-874", *(f"windows-125{n}" for n in range(9))})
+codecs.register_error("spider.controls", _controls)

@@ -1,0 +1,215 @@
+"""From what was gathered to values: addresses resolved at once, kinds decided, doubles made one.
+
+One medium is one address: told by several elements it keeps all its sources, and the surest of them
+decides.  The one exception is a Flash movie that is a known player's: it is Flash, and it is a video.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from spider.model import Confidence, Link, Media, MediaKind, Relation
+from spider.page.charset import clean
+from spider.page.gather import Claim, Gathering
+from spider.page.kinds import by_mime, by_name, media_kind
+from spider.page.players import player
+from spider.url import identify_all, relation
+
+__all__ = ["Addresses", "links", "media"]
+
+_RELATIONS = {str(member): member for member in Relation}
+_SCHEME = re.compile(r"\s*+([a-zA-Z][a-zA-Z0-9+.-]*+)[:]")
+_WEB = frozenset({"http", "https"})
+# What old pages stream; the URL standard has no rules for what comes after their colon.
+_STREAMS = frozenset(
+    {"mms", "mmsh", "mmst", "mmsu", "pnm", "rtmp", "rtmpe", "rtmps", "rtmpt", "rtsp", "rtspt", "rtspu"}
+)
+
+Address = tuple[str, int]
+
+
+@dataclass(slots=True)
+class Addresses:
+    """The resolved addresses of a page's references; None for what is no http or https address."""
+
+    known: dict[str, Address | None]
+    base: str
+    encoding: str
+
+    @classmethod
+    def of(cls, raws: Iterable[str], base: str, encoding: str) -> Addresses:
+        """Resolve each of `raws` once."""
+        known: dict[str, Address | None] = dict.fromkeys(raws)
+        asked = [raw for raw in known if _is_web(raw)]
+        known.update(zip(asked, identify_all(asked, base, encoding=encoding), strict=True))
+        return cls(known, base, encoding)
+
+    def get(self, raw: str) -> Address | None:
+        """Return the address and its identity, None if it has none."""
+        return self.known.get(raw)
+
+    def medium(self, raw: str) -> Address | None:
+        """Return the address of a medium, which may be a stream of an older protocol."""
+        found = self.known.get(raw)
+        if found is None and _scheme(raw) in _STREAMS:
+            text = raw.strip()
+            mark = blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
+            return text, int.from_bytes(mark, "big", signed=True)
+        return found
+
+
+def _scheme(raw: str) -> str:
+    match = _SCHEME.match(raw)
+    return match[1].lower() if match else ""
+
+
+def _is_web(raw: str) -> bool:
+    scheme = _scheme(raw)
+    return not scheme or scheme in _WEB or "." in scheme
+
+
+def links(found: Gathering, addresses: Addresses, page: str) -> tuple[Link, ...]:
+    """Make the links, one for each reference that has an http or https address, in document order."""
+    relations: dict[str, Relation] = {}
+    made = []
+    blanket = "nofollow" in found.robots or "none" in found.robots
+    for reference in found.references:
+        address = addresses.get(reference.raw)
+        if address is None:
+            continue
+        url, h = address
+        stands = relations.get(url)
+        if stands is None:
+            stands = relations[url] = _RELATIONS[relation(page, url)]
+        rel = reference.rel
+        made.append(
+            Link(url, h, reference.source, stands, reference.text, reference.title, rel, blanket or "nofollow" in rel)
+        )
+    return tuple(made)
+
+
+def _linked(found: Gathering, addresses: Addresses) -> list[Claim]:
+    """Claim the anchors that lead to a medium by their extension or their declared type."""
+    seen: dict[str, bool] = {}
+    claims = []
+    for reference in found.references:
+        if reference.source.tag not in {"a", "area"}:
+            continue
+        address = addresses.medium(reference.raw)
+        if address is None:
+            continue
+        url = address[0]
+        if reference.mime:
+            known = media_kind(url, reference.mime) is not None
+        else:
+            known = seen.get(url, False) if url in seen else seen.setdefault(url, media_kind(url) is not None)
+        if known:
+            claims.append(
+                Claim(
+                    reference.raw,
+                    reference.source,
+                    Confidence.LINK,
+                    mime=reference.mime,
+                    text=reference.text,
+                    title=reference.title,
+                )
+            )
+    return claims
+
+
+def _judge(claim: Claim, url: str) -> tuple[MediaKind, str | None, Confidence] | None:
+    """Decide what a claim is: declared type, then the element, then the extension, then the player."""
+    if not claim.frame:
+        told = (
+            by_mime(claim.mime, url)
+            or (media_kind(url, claim.mime) if claim.confidence is Confidence.LINK else None)
+            or by_name(url)
+        )
+        if claim.kind is not None:
+            return claim.kind, claim.format or _format(claim, url, told), claim.confidence
+        if told is not None:
+            return told[0], claim.format or told[1], claim.confidence
+    host = player(url)
+    if host is not None:
+        return host[0], host[1], Confidence.PLAYER
+    if claim.frame:
+        # an object's type has been weighed by then: what was not Flash does not become it by its name
+        named = media_kind(url)
+        if named is not None and named[0] is not MediaKind.FLASH:
+            surely = claim.source.tag in {"object", "embed", "param"}
+            return named[0], named[1], Confidence.ELEMENT if surely else Confidence.ATTRIBUTE
+    return None
+
+
+def _format(claim: Claim, url: str, told: tuple[MediaKind, str] | None) -> str | None:
+    if told is not None:
+        return told[1]
+    return "swf" if claim.kind is MediaKind.FLASH and not player(url) else None
+
+
+@dataclass(slots=True)
+class _Medium:
+    kind: MediaKind
+    format: str | None
+    confidence: Confidence
+    claims: list[Claim]
+
+
+def media(found: Gathering, addresses: Addresses) -> tuple[Media, ...]:
+    """Make the media, in the order in which the document first names them."""
+    heap: dict[tuple[str, bool], _Medium] = {}
+    ids: dict[str, int] = {}
+    for claim in (*found.claims, *_linked(found, addresses)):
+        address = addresses.medium(claim.raw)
+        if address is None:
+            continue
+        url, ids[url] = address
+        told = _judge(claim, url)
+        if told is None:
+            continue
+        _merge(heap, url, claim, told)
+        if told[0] is MediaKind.FLASH and claim.confidence is Confidence.ELEMENT:
+            host = player(url)
+            if host is not None:
+                _merge(heap, url, claim, (host[0], host[1], Confidence.PLAYER))
+    return tuple(_make(url, ids[url], medium, addresses) for (url, _), medium in heap.items())
+
+
+def _merge(
+    heap: dict[tuple[str, bool], _Medium], url: str, claim: Claim, told: tuple[MediaKind, str | None, Confidence]
+) -> None:
+    kind, form, confidence = told
+    key = (url, kind is not MediaKind.FLASH)
+    known = heap.get(key)
+    if known is None:
+        heap[key] = _Medium(kind, form, confidence, [claim])
+        return
+    if confidence.code < known.confidence.code:
+        known.kind, known.format, known.confidence = kind, form or known.format, confidence
+        known.claims.insert(0, claim)
+    else:
+        known.format = known.format or form
+        known.claims.append(claim)
+
+
+def _make(url: str, h: int, medium: _Medium, addresses: Addresses) -> Media:
+    claims = medium.claims
+    poster = next((claim.poster for claim in claims if claim.poster), None)
+    shown = addresses.get(poster) if poster else None
+    return Media(
+        url,
+        h,
+        medium.kind,
+        claims[0].source,
+        medium.confidence,
+        next((claim.text for claim in claims if claim.text), ""),
+        next((claim.title for claim in claims if claim.title), ""),
+        next((clean(claim.mime) for claim in claims if claim.mime), None),
+        medium.format,
+        shown[0] if shown else None,
+        next((claim.duration for claim in claims if claim.duration is not None), None),
+        tuple(dict.fromkeys(source for claim in claims for source in (claim.source, *claim.also))),
+    )
