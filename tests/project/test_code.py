@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 import importlib
-import importlib.util
-from collections.abc import Iterator
+import re
+import sys
+import tomllib
+from collections.abc import Iterable, Iterator
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -60,6 +63,20 @@ def test_each_library_has_one_door() -> None:
     assert strays == []
 
 
+def distribution_names(requirements: Iterable[str]) -> set[str]:
+    """Return the names of distributions in requirement lines, as the index writes them."""
+    return {re.split(r"[\s\[<>=!~;]", line)[0].lower().replace("_", "-") for line in requirements}
+
+
+def test_dependencies_are_those_imported() -> None:
+    """What the program imports is what pyproject.toml declares for it: nothing is missing, nothing is idle."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    providers = packages_distributions()
+    outside = {name for path in CODE for name in imported(path)} - set(sys.stdlib_module_names) - {"spider"}
+    used = distribution_names(providers[name][0] for name in outside if name in providers)
+    assert used == distribution_names(project["dependencies"])
+
+
 def test_no_file_is_a_whale() -> None:
     """No file of the project is longer than four hundred lines."""
     sizes = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in FILES}
@@ -83,11 +100,16 @@ def packages() -> list[str]:
     return [".".join(path.parent.relative_to(ROOT).parts) for path in inits]
 
 
+def in_order(names: Iterable[str]) -> list[str]:
+    """Sort names without doubles as ruff does: constants, then classes, then the rest."""
+    return sorted(set(names), key=lambda name: (0 if name.isupper() else 1 if name[0].isupper() else 2, name))
+
+
 @pytest.mark.parametrize("package", packages())
 def test_door(package: str) -> None:
     """Each package's __all__ is sorted, free of doubles and true."""
     module = importlib.import_module(package)
-    assert module.__all__ == sorted(set(module.__all__))
+    assert module.__all__ == in_order(module.__all__)
     assert [name for name in module.__all__ if not hasattr(module, name)] == []
 
 
@@ -101,4 +123,4 @@ def literal_all(path: Path) -> list[str]:
 
 def test_every_all_is_sorted() -> None:
     """Every module's __all__ is sorted and has no doubles."""
-    assert [name_of(path) for path in CODE if literal_all(path) != sorted(set(literal_all(path)))] == []
+    assert [name_of(path) for path in CODE if literal_all(path) != in_order(literal_all(path))] == []
