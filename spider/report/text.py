@@ -17,11 +17,6 @@ _UNSEEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
-# Of these, what json.dumps leaves as it is; all of them stand in the basic plane but for the tags.
-_UNSEEN_JSON = re.compile(
-    "[\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
-)
-
 # A cell that begins with one of these is a formula to a spreadsheet (OWASP, CSV injection), its
 # full-width twins too.
 _FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
@@ -39,8 +34,7 @@ def json_text(value: object) -> str:
 
     What `visible` would escape, JSON escapes in its own way; every other character stays.
     """
-    text = json.dumps(value, ensure_ascii=False)
-    return _UNSEEN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], json.dumps(value, ensure_ascii=False))
 
 
 def csv_cell(value: str | float | None, *, raw: bool = False) -> str:
