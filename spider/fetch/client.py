@@ -135,11 +135,12 @@ class Client:
             exchange = Exchange(self._pool, (scheme, host, port), self.settings.guard)
             prepared = Prepared(asking.request.url, target, headers, exchange)
             began = time.monotonic()
+            sound = False
             try:
                 raw = self._adapter.ask(prepared, allowance)
-                response = asking.read(raw, began)
+                response, sound = asking.read(raw, began), True
             finally:
-                exchange.end()
+                exchange.end(sound=sound)
         if response.status in REDIRECTS:
             return _located(response, raw)
         return response

@@ -75,29 +75,31 @@ class Exchange:
             raise failure(error, timeout) from error
         return self.raw
 
-    def end(self) -> None:
-        """Keep the connection for the next request if the answer was read to its end, else close it."""
-        line, self._line = self._line, None
-        if line is None or line.sock is None:
+    def end(self, *, sound: bool) -> None:
+        """Keep the connection for the next request if the answer is `sound` and was read to its end, else close it."""
+        line, raw = self._line, self.raw
+        self._line = self.raw = None
+        if line is None:
             return
-        if self.raw is not None and self._ended(self.raw, line):
+        if sound and raw is not None and line.sock is not None and _ended(raw, line):
             self._pool.give(self._origin, line)
             return
-        if self.raw is not None:
-            self.raw.close()
+        if raw is not None:
+            raw.close()
         line.close()
 
-    def _ended(self, raw: HTTPResponse, line: AnyLine) -> bool:
-        """Tell whether nothing of the answer is left; a short rest that nobody wanted is thrown away, undecoded."""
-        if raw.closed or raw.length_remaining == 0:
-            return True
-        if raw.length_remaining is None or raw.length_remaining > DRAIN:
-            return False
-        line.sock.deadline = time.monotonic() + DRAIN_SECONDS
-        with contextlib.suppress(*EXPECTED):
-            while raw.read1(DRAIN, decode_content=False):
-                pass
-        return raw.length_remaining == 0
+
+def _ended(raw: HTTPResponse, line: AnyLine) -> bool:
+    """Tell whether nothing of the answer is left; a short rest that nobody wanted is thrown away, undecoded."""
+    if raw.closed or raw.length_remaining == 0:
+        return True
+    if raw.length_remaining is None or raw.length_remaining > DRAIN:
+        return False
+    line.sock.deadline = time.monotonic() + DRAIN_SECONDS
+    with contextlib.suppress(*EXPECTED):
+        while raw.read1(DRAIN, decode_content=False):
+            pass
+    return raw.length_remaining == 0
 
 
 def _ask(line: AnyLine, method: str, target: str, headers: Mapping[str, str]) -> HTTPResponse:
