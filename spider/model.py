@@ -44,7 +44,7 @@ class Coded(StrEnum):
 
     code: int
 
-    def __new__(cls, word: str, code: int) -> Self:
+    def __new__(cls, word: str, code: int = 0) -> Self:
         """Make the member a str with a `code`."""
         member = str.__new__(cls, word)
         member._value_ = word
@@ -329,7 +329,9 @@ class Fetcher(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A verdict: it may be done."""
+    """A verdict: it may be done; for a link, `seed_id` is the seed whose tree it joins."""
+
+    seed_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,19 +348,20 @@ Verdict = Accepted | Rejected
 class Fetched:
     """An outcome: a response came and was read.
 
-    `page` is None when the document is not one that is parsed.  `links` are those accepted;
-    `refused` those rejected, with the rule.  `media` are media of `request.url`'s own page; a link
-    that turned out to be a medium itself is `medium`, and belongs to its parent page.
+    `page` is None when the document is not one that is parsed.  `links` are those accepted, each with
+    the seed whose tree it joins; `refused` those rejected, with the rule.  A link that turned out to be a medium itself is `medium`,
+    and belongs to the page that showed it.  `redirect` is where the response sends us on, when that is
+    accepted.  `content_hash` is the signed 64-bit BLAKE2b of the body.
     """
 
     request: Request
     response: Response
     page: Page | None = None
-    links: tuple[Link, ...] = ()
+    links: tuple[tuple[Link, int], ...] = ()
     refused: tuple[tuple[Link, str], ...] = ()
-    media: tuple[Media, ...] = ()
     medium: Media | None = None
     redirect: Link | None = None
+    content_hash: int = 0
 
 
 @dataclass(frozen=True, slots=True)

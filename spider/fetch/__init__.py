@@ -9,10 +9,11 @@ from spider.fetch.client import Client, ClientSettings, every_type, page_types
 from spider.fetch.guard import Guard
 from spider.fetch.meta import Permission, header_words, link_follows, meta_words, permission
 from spider.fetch.pace import Pace, retry_after
-from spider.fetch.robots import Decision, Robots
+from spider.fetch.robots import MAX_BODY, Decision, Robots
 from spider.fetch.ruling import Access, Ruling, access, ask, robots_url
 
 __all__ = [
+    "MAX_BODY",
     "Access",
     "Client",
     "ClientSettings",

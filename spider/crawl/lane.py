@@ -1,0 +1,105 @@
+"""A host in this worker's hands: its links taken out, its robots.txt, its pace.
+
+Pure bookkeeping on values and a steady clock's seconds; who fetches and who records is the crawler.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from spider.fetch import Pace, Ruling
+from spider.model import Outcome, Request
+from spider.store.hosts import Leased
+
+__all__ = ["Done", "Errand", "Lane", "Visit"]
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A job: a link to visit."""
+
+    request: Request
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """A job: one hop on the way to the robots.txt at the address `origin`, asked of the host of `url`."""
+
+    origin: str
+    url: str
+    hops: int = 0
+
+
+@dataclass(slots=True)
+class Lane:
+    """One leased host.  `due` is when it may be asked again, in the steady clock's seconds."""
+
+    host: Leased
+    pace: Pace
+    due: float
+    buffer: deque[Request] = field(default_factory=deque)
+    errands: deque[Errand] = field(default_factory=deque)
+    rulings: dict[str, tuple[Ruling, float]] = field(default_factory=dict)
+    asking: set[str] = field(default_factory=set)
+    depth: int | None = None
+    in_flight: int = 0
+    unrecorded: int = 0
+    dry: bool = False
+    failures: int = 0
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing of it is in flight or waits to be recorded."""
+        return not self.in_flight and not self.unrecorded
+
+    @property
+    def wants(self) -> bool:
+        """Whether more links should be taken out for it: of its depth while any is at work, of any when idle."""
+        return not self.dry and len(self.buffer) < 2  # noqa: PLR2004  # one to go on with while more are fetched
+
+    def may_start(self, now: float, per_host: int) -> bool:
+        """Whether it may be asked now."""
+        return self.in_flight < per_host and self.due <= now
+
+    def ruling(self, origin: str, now: float) -> Ruling | None:
+        """Return what is known of an origin's robots.txt and still holds at `now` (steady seconds)."""
+        known = self.rulings.get(origin)
+        return known[0] if known is not None and known[1] > now else None
+
+    def started(self) -> None:
+        """Take note that a request went out."""
+        self.in_flight += 1
+
+    def ended(self, now: float, status: int, latency: float, asked: float | None) -> None:
+        """Take note that an answer came (status 0: none), and reckon when the host may be asked again."""
+        self.in_flight -= 1
+        self.failures = self.failures + 1 if status == 0 else 0
+        self.pace = self.pace.after(status, latency)
+        self.due = max(self.due, now + self.pace.wait(asked))
+
+    def leased(self, now: int, steady: float) -> Leased:
+        """Return the host's row as it should be written down; `now` is the same moment in UTC microseconds."""
+        wait = max(0.0, self.due - steady)
+        return Leased(
+            id=self.host.id,
+            name=self.host.name,
+            next_at=now + int(wait * 1e6),
+            delay=int(self.pace.delay * 1e6),
+            latency=int(self.pace.latency * 1e6),
+            failures=self.failures,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a thread hands back: a job with its outcome, or its errand's answer."""
+
+    lane: Lane
+    job: Visit | Errand
+    outcome: Outcome | None = None
+    ruling: Ruling | None = None
+    onward: str | None = None
+    status: int = 0
+    latency: float = 0.0
+    asked: float | None = None

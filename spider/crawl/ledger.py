@@ -1,0 +1,256 @@
+"""What a worker writes: one transaction that records outcomes, says it lives, and takes new work in hand.
+
+The only file of the crawl that writes to the database while it runs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import sqlalchemy as sa
+
+from spider import url as urls
+from spider.crawl import robots
+from spider.crawl.clock import Clock
+from spider.crawl.lane import Errand, Lane
+from spider.crawl.plan import Plan
+from spider.crawl.process import Identity, is_alive, this_process
+from spider.crawl.roster import Roster
+from spider.fetch import Pace, Ruling
+from spider.model import LinkState, Outcome
+from spider.store import Database, Tally, ask, catalog, frontier, hosts, workers
+
+__all__ = ["BEAT", "Entry", "Ledger"]
+
+BEAT = 0.5  # seconds between two heartbeats
+LEASE = 60.0  # seconds that a lease lasts unless renewed: many heartbeats, a long stall of the machine
+SUSPENDED = 300.0  # seconds without heartbeat after which a process that still exists counts as dead
+RECOVER = 10.0  # seconds between two looks for dead workers
+POLL = 0.1  # seconds between two looks for free hosts
+LANES = 16  # hosts in hand for each thread: while most wait for their delay, each thread finds one that is due
+AT_ONCE = 16  # links taken out of a host that needs no waiting
+MICRO = 1_000_000
+
+
+@dataclass(slots=True)
+class Entry:
+    """What one transaction is to write, and after it what it gave.
+
+    `outcomes` and `rulings` (with the lane each belongs to) go in, and `errands` that need a host which
+    is not in hand; `more` False takes no new work.  `recorded` are the outcomes whose links were still
+    ours, `homeless` the errands whose host another worker holds, `dropped` the lanes that were let go.
+    """
+
+    outcomes: Sequence[tuple[Lane, Outcome]] = ()
+    rulings: Sequence[tuple[Lane, Ruling]] = ()
+    errands: Sequence[Errand] = ()
+    more: bool = True
+    recorded: list[Outcome] = field(default_factory=list)
+    homeless: list[Errand] = field(default_factory=list)
+    dropped: list[Lane] = field(default_factory=list)
+
+
+class Ledger:
+    """The worker's side of the database.  `lanes` are the hosts in hand, by name."""
+
+    def __init__(self, database: Database, plan: Plan, roster: Roster, *, clock: Clock) -> None:
+        """Hold nothing yet; `register` comes first."""
+        self.lanes: dict[str, Lane] = {}
+        self.lease_until = 0
+        self.next_beat = self.next_lease = 0.0
+        self.counts: dict[LinkState, int] = dict.fromkeys(LinkState, 0)
+        self._database = database
+        self._plan = plan
+        self._roster = roster
+        self._clock = clock
+        self._id = self._run_id = 0
+        self._next_recover = 0.0
+        self._share = 1
+        self._most = max(64, plan.threads * LANES)
+
+    # --- life -------------------------------------------------------------------------------------
+
+    def register(self, connection: sa.Connection, run_id: int, tally: Tally) -> None:
+        """Write this worker down, and end those that died."""
+        now = self._clock.now()
+        workers.recover(connection, self._is_dead, tally)
+        me = this_process()
+        row = workers.WorkerRow(0, run_id, me.machine, me.boot_id, me.pid, me.started, now)
+        self._run_id, self._id = run_id, workers.register(connection, row)
+        self.lease_until = now + int(LEASE * MICRO)
+
+    def leave(self) -> None:
+        """Give everything back: links in hand to W, hosts to whoever wants them."""
+        with self._database.write() as connection:
+            tally = Tally()
+            self._set_pace(connection, self.lanes.values())
+            workers.unregister(connection, self._id, tally)
+            tally.flush(connection)
+            self.counts = ask.link_counts(connection)
+        self.lanes.clear()
+
+    def _is_dead(self, row: workers.WorkerRow) -> bool:
+        """Judge a worker: by its process on this machine, by its silence on another."""
+        silent = (self._clock.now() - row.heartbeat_at) / MICRO
+        alive = is_alive(Identity(row.machine, row.boot_id, row.pid, row.started))
+        if alive is None:
+            return silent > LEASE
+        return not alive or silent > SUSPENDED
+
+    # --- the transaction --------------------------------------------------------------------------
+
+    def must_write(self) -> bool:
+        """Whether something is due that only the database knows: a heartbeat, links for a lane, hosts."""
+        now = self._clock.steady()
+        return now >= self.next_beat or any(lane.wants for lane in self.lanes.values()) or self.may_lease(now)
+
+    def may_lease(self, now: float) -> bool:
+        """Whether it is time to look for more hosts."""
+        return len(self.lanes) < min(self._share, self._most) and now >= self.next_lease
+
+    def write(self, entry: Entry) -> None:
+        """Write an entry down and take new work in hand, all or nothing."""
+        with self._database.write() as connection:
+            tally = Tally()
+            now = self._clock.now()
+            steady = self._clock.steady()
+            if steady >= self.next_beat:
+                self._beat(connection, tally, entry, now)
+            self._record(connection, tally, entry, now)
+            tally.flush(connection)
+            if entry.more:
+                if entry.outcomes or self.may_lease(steady):
+                    self._lease(connection, now)
+                self._house(connection, entry, now)
+                self._check_out(connection, tally)
+                self._let_go(connection, entry)
+                tally.flush(connection)
+            if steady >= self.next_beat:
+                self.counts = ask.link_counts(connection)
+                self.next_beat = steady + BEAT
+
+    def _beat(self, connection: sa.Connection, tally: Tally, entry: Entry, now: int) -> None:
+        until = now + int(LEASE * MICRO)
+        if not workers.beat(connection, self._id, now=now, until=until):
+            # The others gave this worker up (it was stopped for long): what it held is theirs.
+            entry.dropped.extend(self.lanes.values())
+            self.lanes.clear()
+            self.register(connection, self._run_id, tally)
+        self.lease_until = until
+        if self._clock.steady() >= self._next_recover:
+            workers.recover(connection, lambda row: row.id != self._id and self._is_dead(row), tally)
+            self._next_recover = self._clock.steady() + RECOVER
+        frontier.retry_due(connection, now, tally)
+        waiting, crowd = hosts.shares(connection, since=now - int(LEASE * MICRO))
+        self._share = max(1, math.ceil(waiting / max(1, crowd)))
+        for lane in self.lanes.values():
+            lane.dry = False
+        if crowd > 1:
+            self._give_back(connection, tally, entry)
+
+    def _give_back(self, connection: sa.Connection, tally: Tally, entry: Entry) -> None:
+        """Let go of hosts above this worker's fair share, so that one that came later finds work too."""
+        spare = [lane for lane in self.lanes.values() if lane.idle and not lane.errands and not lane.asking]
+        for lane in spare[: max(0, len(self.lanes) - self._share)]:
+            frontier.release(connection, self._id, tally, [request.link_id for request in lane.buffer])
+            self._drop(connection, lane, entry)
+
+    def _record(self, connection: sa.Connection, tally: Tally, entry: Entry, now: int) -> None:
+        outcomes = [outcome for _, outcome in entry.outcomes]
+        if outcomes:
+            entry.recorded = catalog.record(connection, self._id, outcomes, tally, now=now, limits=self._roster.limits)
+        for lane, ruling in entry.rulings:
+            catalog.save_origin(connection, robots.as_row(lane.host.id, ruling, now=now))
+        for lane, _ in entry.outcomes:
+            lane.unrecorded -= 1
+            lane.dry = False
+        touched = {lane.host.id: lane for lane, _ in (*entry.outcomes, *entry.rulings)}
+        self._set_pace(connection, touched.values())
+
+    def _set_pace(self, connection: sa.Connection, lanes: Iterable[Lane]) -> None:
+        now, steady = self._clock.now(), self._clock.steady()
+        hosts.set_pace(connection, [lane.leased(now, steady) for lane in lanes])
+
+    def _lease(self, connection: sa.Connection, now: int) -> None:
+        limit = min(self._share, self._most) - len(self.lanes)
+        until = now + int(LEASE * MICRO)
+        self._open(connection, hosts.lease(connection, self._id, now=now, until=until, limit=limit), now)
+        self._roster.load(connection)
+        self.next_lease = self._clock.steady() + POLL
+
+    def _house(self, connection: sa.Connection, entry: Entry, now: int) -> None:
+        """Find each errand its host: in hand, or leased for it; one in other hands is asked for again later.
+
+        Where another worker has asked the same robots.txt already, its answer serves.
+        """
+        until = now + int(LEASE * MICRO)
+        for errand in entry.errands:
+            name = urls.host(errand.url)
+            if name not in self.lanes:
+                host = hosts.lease_host(connection, self._id, name, now=now, until=until)
+                if host is None and not self._answered(connection, errand, now):
+                    entry.homeless.append(errand)
+                    continue
+                self._open(connection, [host] if host is not None else [], now)
+            if name in self.lanes:
+                self.lanes[name].errands.append(errand)
+
+    def _answered(self, connection: sa.Connection, errand: Errand, now: int) -> bool:
+        """Settle an errand by what another worker's question brought, if that is written down."""
+        home = self.lanes.get(urls.host(errand.origin))
+        if home is None:
+            return True  # its own host is not in hand any more; who takes it next will ask
+        row = catalog.origin_row(connection, errand.url)
+        if row is None:
+            return False
+        steady = self._clock.steady()
+        robots.hold(home, robots.as_ruling(row, errand.origin), steady=steady, age=(now - row.robots_at) / MICRO)
+        home.asking.discard(errand.origin)
+        return True
+
+    def _open(self, connection: sa.Connection, leased: Sequence[hosts.Leased], now: int) -> None:
+        steady = self._clock.steady()
+        waits = self._plan.delay > 0
+        by_id = {}
+        for host in leased:
+            pace = Pace(self._plan.delay, latency=host.latency / MICRO)
+            due = steady + max(0.0, (host.next_at - now) / MICRO) if waits else steady
+            by_id[host.id] = self.lanes[host.name] = Lane(host, pace, due, failures=host.failures)
+        for row in catalog.origin_rows(connection, list(by_id)):
+            robots.known(by_id[row.host_id], row, now=now, steady=steady)
+
+    def _check_out(self, connection: sa.Connection, tally: Tally) -> None:
+        limit = AT_ONCE if self._plan.delay <= 0 else max(2, self._plan.per_host)
+        for lane in self.lanes.values():
+            if not lane.wants:
+                continue
+            # While links of one depth are at work, only more of that depth: what they show may be nearer
+            # than what waits deeper.
+            depth = lane.depth if lane.buffer or lane.in_flight else None
+            taken = frontier.check_out(
+                connection,
+                self._id,
+                lane.host.id,
+                tally,
+                limit=limit,
+                depth=depth,
+                deepest=self._plan.order == "depth",
+            )
+            lane.buffer.extend(taken)
+            lane.dry = not taken
+            if taken:
+                lane.depth = taken[0].depth
+
+    def _let_go(self, connection: sa.Connection, entry: Entry) -> None:
+        """Let go of hosts that have nothing left to do."""
+        for lane in list(self.lanes.values()):
+            if not (lane.buffer or lane.in_flight or lane.errands or lane.asking):
+                self._drop(connection, lane, entry)
+
+    def _drop(self, connection: sa.Connection, lane: Lane, entry: Entry) -> None:
+        self._set_pace(connection, [lane])
+        hosts.let_go(connection, self._id, [lane.host.id])
+        del self.lanes[lane.host.name]
+        entry.dropped.append(lane)

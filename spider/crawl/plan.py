@@ -1,0 +1,90 @@
+"""What a crawl is to do: the settings as one value, and how they make the scopes of seeds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from spider.crawl.scope import SeedScope
+from spider.errors import SettingError
+from spider.fetch import ClientSettings
+from spider.model import Scope
+from spider.store.seeds import SeedRow
+
+__all__ = ["Plan"]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The settings of `spider.settings` by their own names; `visit_media` asks for media like for pages.
+
+    Seconds are floats, sizes bytes, patterns and headers text; None is no limit.
+    """
+
+    depth: int = 5
+    scope: str = Scope.TREE
+    order: str = "breadth"
+    include: Sequence[str] = ()
+    exclude: Sequence[str] = ()
+    max_pages: int | None = None
+    max_time: float | None = None
+    delay: float = 1.0
+    per_host: int = 1
+    threads: int = 16
+    robots: str = "obey"
+    contact: str | None = None
+    timeout: float = 10.0
+    deadline: float = 60.0
+    max_size: int = 10_000_000
+    retries: int = 3
+    header: Sequence[str | tuple[str, str]] = ()
+    visit_media: bool = False
+
+    def scope_of(self, seed: SeedRow) -> SeedScope:
+        """Return what one seed wants visited: its own options, else the plan's."""
+        own = seed.options
+        return SeedScope(
+            seed_id=seed.id,
+            root=seed.root,
+            scope=Scope(str(own.get("scope", self.scope))),
+            depth=int(str(own.get("depth", self.depth))),
+            include=_patterns("include", _listed(own, "include", self.include)),
+            exclude=_patterns("exclude", _listed(own, "exclude", self.exclude)),
+        )
+
+    def client(self) -> ClientSettings:
+        """Return how the network is to be asked."""
+        return ClientSettings(
+            contact=self.contact,
+            timeout=self.timeout,
+            deadline=self.deadline,
+            max_size=self.max_size,
+            headers=tuple(_header(header) for header in self.header),
+            per_host=self.per_host,
+        )
+
+
+def _listed(own: Mapping[str, object], name: str, default: Sequence[str]) -> Sequence[str]:
+    value = own.get(name)
+    if value is None:
+        return default
+    return [value] if isinstance(value, str) else [str(item) for item in value] if isinstance(value, Iterable) else ()
+
+
+def _patterns(name: str, texts: Iterable[str]) -> tuple[re.Pattern[str], ...]:
+    patterns = []
+    for text in texts:
+        try:
+            patterns.append(re.compile(text))
+        except re.error as error:
+            msg = f"{name}: not a regular expression: {text!r}: {error}"
+            raise SettingError(msg) from error
+    return tuple(patterns)
+
+
+def _header(header: str | tuple[str, str]) -> tuple[str, str]:
+    if not isinstance(header, str):
+        return header
+    name, _, value = header.partition(":")
+    return name.strip(), value.strip()

@@ -1,0 +1,82 @@
+"""Tell who this process is, and whether that one still lives.
+
+A process is known by its machine (with its space of process numbers), the machine's boot, its number
+and its start time, so that a number used again is not taken for the process that had it before.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["Identity", "is_alive", "this_process"]
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A process among all processes of all machines."""
+
+    machine: str
+    boot_id: str
+    pid: int
+    started: str
+
+
+def this_process() -> Identity:
+    """Return the identity of the running process."""
+    return Identity(_machine(), _boot_id(), os.getpid(), _started(os.getpid()) or "")
+
+
+def is_alive(other: Identity) -> bool | None:
+    """Whether a process of this machine lives; None when it is another machine's, and nobody here can know."""
+    if other.machine != _machine():
+        return None
+    return other.boot_id == _boot_id() and _started(other.pid) == other.started
+
+
+def _machine() -> str:
+    """Name the machine, and in a container its own space of process numbers."""
+    for path in ("/etc/machine-id", "/var/lib/dbus/machine-id"):
+        text = _read(path)
+        if text:
+            break
+    else:
+        text = f"{platform.node()}-{uuid.getnode():x}"
+    try:
+        return f"{platform.node()}/{text}/{Path('/proc/self/ns/pid').readlink()}"
+    except OSError:
+        return f"{platform.node()}/{text}"
+
+
+def _boot_id() -> str:
+    return _read("/proc/sys/kernel/random/boot_id") or ""
+
+
+def _started(pid: int) -> str | None:
+    """Return the start time of a process as the system gives it; None where there is no such process, or a dead one."""
+    stat = _read(f"/proc/{pid}/stat")
+    if stat is not None:
+        # The name, in parentheses, may hold anything; the fields after it are numbers.
+        fields = stat.rpartition(")")[2].split()
+        return None if not fields or fields[0] in {"Z", "X"} else fields[19]
+    if Path("/proc/self/stat").exists():
+        return None
+    return _started_by_ps(pid)
+
+
+def _started_by_ps(pid: int) -> str | None:
+    """Ask ps, where there is no /proc (macOS, BSD)."""
+    command = ["ps", "-o", "lstart=", "-p", str(pid)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  # numbers only
+    return done.stdout.strip() or None
+
+
+def _read(path: str) -> str | None:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace").strip() or None
+    except OSError:
+        return None

@@ -1,0 +1,34 @@
+"""The seeds of a crawl in memory: their scopes, kept true while redirects show where they land."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from spider.crawl.plan import Plan
+from spider.crawl.scope import Judge
+from spider.store import ask, seeds, takedown
+
+__all__ = ["Roster"]
+
+
+class Roster:
+    """Every active seed's scope as one judge.  Threads read `judge`; only the worker's own thread loads."""
+
+    def __init__(self, plan: Plan) -> None:
+        """Know no seed yet."""
+        self.judge = Judge(())
+        self.limits: dict[int, int] = {}
+        self.seed_ids: list[int] = []
+        self._plan = plan
+        self._version: int | None = None
+
+    def load(self, connection: sa.Connection) -> None:
+        """Read the seeds again if any has landed elsewhere, here or in another worker, since they were read."""
+        version = ask.landed(connection)
+        if version == self._version:
+            return
+        rows = seeds.seed_rows(connection)
+        self.judge = Judge(map(self._plan.scope_of, rows), forgotten=takedown.forgotten(connection))
+        self.limits = self.judge.limits
+        self.seed_ids = [row.id for row in rows]
+        self._version = version

@@ -1,0 +1,167 @@
+"""One link visited: ask, read, judge, and say what became of it.
+
+Runs in the threads of a worker; it touches neither database nor clock.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from spider import page as pages
+from spider import url as urls
+from spider.crawl.lane import Done, Lane, Visit
+from spider.crawl.scope import Judge
+from spider.errors import FetchError
+from spider.fetch import Client, retry_after
+from spider.model import (
+    Accepted,
+    Confidence,
+    Failed,
+    Fetched,
+    Link,
+    Media,
+    Outcome,
+    Page,
+    Reason,
+    Rejected,
+    Relation,
+    Request,
+    Response,
+    Source,
+)
+
+__all__ = ["MAX_HOPS", "Visitor", "hash_of"]
+
+MAX_HOPS = 10
+HTML = frozenset({"text/html", "application/xhtml+xml"})
+LOCATION = Source("header", "location")
+TOO_MANY = 429
+LATER = frozenset({TOO_MANY, 503})  # statuses that Retry-After is meant for
+SURE = frozenset({Confidence.ELEMENT, Confidence.LINK})
+
+
+def hash_of(body: bytes) -> int:
+    """Return the signed 64-bit BLAKE2b of a body."""
+    return int.from_bytes(hashlib.blake2b(body, digest_size=8).digest(), "big", signed=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """What a visit needs.  `judge` gives the judge of the moment: seeds may land elsewhere meanwhile."""
+
+    client: Client
+    judge: Callable[[], Judge]
+    visit_media: bool = False
+
+    def visit(self, lane: Lane, job: Visit, request: Request) -> Done:
+        """Visit a link; whatever happens is an outcome, never an exception."""
+        try:
+            response = self.client.get(request)
+        except FetchError as error:
+            failed = Failed(request, Reason(error.reason), error.message, error.status)
+            return Done(lane, job, failed, status=error.status or 0, asked=error.retry_after)
+        asked = retry_after(response.headers.get("retry-after"), time.time()) if response.status in LATER else None
+        try:
+            outcome = self._outcome(request, response)
+        except Exception:  # noqa: BLE001  # one page's accident must not end the crawl; it is kept, with its trace
+            outcome = Failed(request, Reason.INTERNAL, traceback.format_exc(limit=-3)[-2000:])
+        return Done(lane, job, outcome, status=response.status, latency=response.latency, asked=asked)
+
+    def _outcome(self, request: Request, response: Response) -> Outcome:
+        if response.location is not None:
+            return self._redirected(request, response, response.location)
+        if not 200 <= response.status < 300:  # noqa: PLR2004  # the class of success
+            return Failed(request, _reason(response.status), f"HTTP status {response.status}", response.status)
+        if _is_page(response):
+            return self._read(request, response)
+        return Fetched(request, response, medium=_medium(request, response))
+
+    def _redirected(self, request: Request, response: Response, location: str) -> Outcome:
+        """Judge where a redirect leads.  A seed takes its scope along, so its own are followed anywhere."""
+        if request.hops >= MAX_HOPS:
+            return Failed(request, Reason.REDIRECT, f"more than {MAX_HOPS} redirects in a row", response.status)
+        if not location.startswith(("http://", "https://")):
+            return Failed(request, Reason.REDIRECT, f"redirect to {location[:200]}", response.status)
+        link = Link(
+            url=location,
+            h=urls.identify(location),
+            source=LOCATION,
+            relation=Relation(urls.relation(request.url, location)),
+            text=request.text,
+        )
+        judge = self.judge()
+        if request.depth == 0:
+            refused = judge.is_forgotten(location)
+            verdict: Accepted | Rejected = Rejected("forgotten") if refused else Accepted(request.seed_id)
+        else:
+            verdict = judge.judge(location, request.url, seed_id=request.seed_id, depth=request.depth)
+        match verdict:
+            case Accepted():
+                return Fetched(request, response, redirect=link)
+            case Rejected(rule=rule):
+                return Fetched(request, response, refused=((link, rule),))
+
+    def _read(self, request: Request, response: Response) -> Outcome:
+        page = pages.read(
+            response.body, response.url, content_type=response.headers.get("content-type"), headers=response.headers
+        )
+        links, refused = self._judged(request, page)
+        return Fetched(request, response, page=page, links=links, refused=refused, content_hash=hash_of(response.body))
+
+    def _judged(
+        self, request: Request, page: Page
+    ) -> tuple[tuple[tuple[Link, int], ...], tuple[tuple[Link, str], ...]]:
+        """Judge each address of a page once, by the first link to it.  What is known to be a medium is not visited."""
+        judge, depth = self.judge(), request.depth + 1
+        seen = set() if self.visit_media else {medium.url for medium in page.media if medium.confidence in SURE}
+        seen.add(request.url)
+        links: list[tuple[Link, int]] = []
+        refused: list[tuple[Link, str]] = []
+        for link in page.links:
+            if link.url in seen:
+                continue
+            seen.add(link.url)
+            match judge.judge(link.url, request.url, seed_id=request.seed_id, depth=depth):
+                case Accepted(seed_id=seed_id):
+                    links.append((link, seed_id))
+                case Rejected(rule=rule):
+                    refused.append((link, rule))
+        return tuple(links), tuple(refused)
+
+
+def _is_page(response: Response) -> bool:
+    """Whether the body is one that is parsed: HTML, or untyped and looking like it."""
+    if response.content_type:
+        return response.content_type in HTML
+    return response.body.lstrip()[:1] == b"<"
+
+
+def _reason(status: int) -> Reason:
+    if status == TOO_MANY:
+        return Reason.RATE
+    if 400 <= status < 500:  # noqa: PLR2004  # the class of client errors
+        return Reason.CLIENT
+    return Reason.SERVER if status >= 500 else Reason.PROTOCOL  # noqa: PLR2004
+
+
+def _medium(request: Request, response: Response) -> Media | None:
+    """Return the medium that a link turned out to be by the type it was served with, if it is one."""
+    told = pages.media_kind(request.url, response.content_type or None)
+    if told is None:
+        return None
+    kind, form = told
+    return Media(
+        url=request.url,
+        h=urls.identify(request.url),
+        kind=kind,
+        source=request.source,
+        confidence=Confidence.LINK,
+        text=request.text,
+        mime=response.content_type or None,
+        format=form,
+        sources=(request.source,),
+    )

@@ -1,0 +1,275 @@
+"""One worker: has its threads visit the links of the hosts in hand, and its ledger write what came.
+
+All that it must not forget is in the database, so that a worker may die at any point and leave only
+links in R behind.  Any number of workers may share a database.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from spider import url as urls
+from spider.crawl import robots
+from spider.crawl.clock import Clock
+from spider.crawl.crew import Crew
+from spider.crawl.lane import Done, Errand, Lane, Visit
+from spider.crawl.ledger import BEAT, Entry, Ledger
+from spider.crawl.permit import Gate
+from spider.crawl.plan import Plan
+from spider.crawl.retries import PATIENCE, retry_at
+from spider.crawl.roster import Roster
+from spider.crawl.visit import Visitor
+from spider.fetch import Client, Ruling, robots_url
+from spider.model import Confidence, Failed, Fetched, MediaKind, Outcome, Purpose, Reason, Rejected, Request, Skipped
+from spider.store import Database, frontier, hosts
+
+__all__ = ["Worker"]
+
+LATE = 0.1  # seconds that an outcome may wait to be recorded with others
+FULL = 64  # outcomes that are recorded at once
+POLL = 0.1  # seconds between two looks at a database where nothing is to be done now
+MICRO = 1_000_000
+
+
+class Worker:
+    """The engine of a crawl within one process."""
+
+    def __init__(self, database: Database, plan: Plan, roster: Roster, *, clock: Clock, client: Client) -> None:
+        """Hold nothing yet; its ledger's `register` comes first."""
+        self.ledger = Ledger(database, plan, roster, clock=clock)
+        self.pages = 0
+        self.media: Counter[MediaKind] = Counter()
+        self._database = database
+        self._plan = plan
+        self._clock = clock
+        self._client = client
+        self._gate = Gate(lambda: roster.judge, obey_robots=plan.robots == "obey", ruling_of=self._ruling_of)
+        self._visitor = Visitor(client, lambda: roster.judge, visit_media=plan.visit_media)
+        self._crew: Crew[tuple[Lane, Visit | Errand], Done] = Crew(plan.threads, self._perform)
+        self._visits = 0
+        self._outcomes: list[tuple[Lane, Outcome]] = []
+        self._rulings: list[tuple[Lane, Ruling]] = []
+        self._errands: list[Errand] = []
+        self._oldest: float | None = None
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is in flight."""
+        return not self._crew.busy
+
+    @property
+    def hosts_in_flight(self) -> tuple[str, ...]:
+        """The hosts that are being asked now; safe from another thread."""
+        return tuple(lane.host.name for lane in list(self.ledger.lanes.values()) if lane.in_flight)
+
+    @property
+    def hosts_in_hand(self) -> int:
+        """How many hosts this worker holds."""
+        return len(self.ledger.lanes)
+
+    # --- rounds -----------------------------------------------------------------------------------
+
+    def step(self) -> list[Outcome]:
+        """Do one round: begin what may begin, wait a moment for answers, write down; return what was written."""
+        self._dispatch()
+        for done in self._crew.collect(self._patience()):
+            self._take(done)
+        return self._write() if self._must_write() else []
+
+    def drain(self, at_once: Callable[[], bool]) -> Iterator[list[Outcome]]:
+        """Begin nothing more, let what is in flight end unless it must be `at_once`, and write it down."""
+        while self._crew.busy and not at_once():
+            for done in self._crew.collect(LATE):
+                self._take(done)
+            if self._is_late() or self._clock.steady() >= self.ledger.next_beat:
+                yield self._write(more=False)
+        if self._outcomes or self._rulings:
+            yield self._write(more=False)
+
+    def close(self) -> None:
+        """Let the threads and the connections go."""
+        self._crew.close()
+        self._client.close()
+
+    def rest(self) -> float | None:
+        """Return None when there is nothing left to do, else how many seconds to wait before looking again."""
+        if self.ledger.lanes or self._crew.busy or self._outcomes or self._rulings or self._errands:
+            return 0.0
+        now = self._clock.now()
+        with self._database.read() as connection:
+            moment = hosts.next_due(connection, now)
+            if moment is None:
+                if hosts.anything_waits(connection) or hosts.running(connection):
+                    return POLL  # in other workers' hands, and may come to ours
+                moment = frontier.next_retry(connection)
+                if moment is None or moment - now > PATIENCE * MICRO:
+                    return None
+        return min(POLL, max(0.0, (moment - now) / MICRO))
+
+    def _patience(self) -> float:
+        """Return how long to wait for an answer before something else is due."""
+        now = self._clock.steady()
+        moments = [self.ledger.next_beat]
+        if self._oldest is not None:
+            moments.append(self._oldest + LATE if self._crew.busy else now)
+        if self._errands:
+            moments.append(now + POLL)
+        if self._crew.free:
+            moments += [lane.due for lane in self.ledger.lanes.values() if self._may_start_later(lane)]
+        return min(BEAT, max(0.0, min(moments) - now))
+
+    def _may_start_later(self, lane: Lane) -> bool:
+        """Whether only time keeps a lane from its next request."""
+        return lane.in_flight < self._plan.per_host and bool(lane.errands or (lane.buffer and not lane.asking))
+
+    # --- beginning --------------------------------------------------------------------------------
+
+    def _dispatch(self) -> None:
+        """Begin what may begin, the host first that has waited longest."""
+        if self._clock.now() >= self.ledger.lease_until:
+            return  # the machine slept: the leases may be others' now, and the next heartbeat will tell
+        now = self._clock.steady()
+        for lane in sorted(self.ledger.lanes.values(), key=lambda lane: lane.due):
+            while lane.may_start(now, self._plan.per_host) and self._begin(lane):
+                pass
+
+    def _begin(self, lane: Lane) -> bool:
+        """Begin the lane's next job, or settle a link without asking; False when it has none that may begin."""
+        if not self._crew.free:
+            return False
+        if lane.errands:
+            return self._submit(lane, lane.errands.popleft())
+        if not lane.buffer:
+            return False
+        request = lane.buffer[0]
+        verdict = self._gate.permit(request.url, Purpose.PAGE)
+        if isinstance(verdict, Rejected):
+            return self._refuse(lane, request, verdict.rule)
+        if self._plan.max_pages is not None and self.pages + self._visits >= self._plan.max_pages:
+            return False
+        lane.buffer.popleft()
+        self._visits += 1
+        return self._submit(lane, Visit(request))
+
+    def _submit(self, lane: Lane, job: Visit | Errand) -> bool:
+        lane.in_flight += 1
+        self._crew.submit((lane, job))
+        return True
+
+    def _refuse(self, lane: Lane, request: Request, rule: str) -> bool:
+        """Settle a link that the gate refuses: ask for robots.txt first, or give the link its outcome."""
+        if rule == "robots-unknown":
+            origin = robots_url(request.url)
+            if origin in lane.asking:
+                return False
+            lane.asking.add(origin)
+            lane.errands.append(Errand(origin, origin))
+            return True
+        lane.buffer.popleft()
+        self._settle(lane, self._unreachable(lane, request) if rule == "robots-unreachable" else Skipped(request, rule))
+        return True
+
+    def _unreachable(self, lane: Lane, request: Request) -> Failed:
+        """Tell why a link must wait for its robots.txt: by the failure itself where no server answered."""
+        ruling = lane.rulings[robots_url(request.url)][0]
+        if ruling.failure is not None:
+            failed = Failed(request, Reason(ruling.failure.reason), f"robots.txt: {ruling.failure.message}")
+            return self._healing(failed, ruling.failure.retry_after)
+        what = f"HTTP status {ruling.status}" if ruling.status else "no answer"
+        return self._healing(Failed(request, Reason.ROBOTS_UNREACHABLE, f"robots.txt: {what}"), None)
+
+    def _ruling_of(self, url: str) -> Ruling | None:
+        lane = self.ledger.lanes.get(urls.host(url))
+        return None if lane is None else lane.ruling(robots_url(url), self._clock.steady())
+
+    # --- in the threads ---------------------------------------------------------------------------
+
+    def _perform(self, work: tuple[Lane, Visit | Errand]) -> Done:
+        """Do a job; this runs in the crew's threads and must not raise."""
+        lane, job = work
+        match job:
+            case Errand():
+                return robots.run_errand(self._client, lane, job)
+            case Visit(request=request):
+                return self._visitor.visit(lane, job, request)
+
+    # --- what came --------------------------------------------------------------------------------
+
+    def _take(self, done: Done) -> None:
+        """Take note of what a thread brings."""
+        lane = done.lane
+        lane.ended(self._clock.steady(), done.status, done.latency, done.asked)
+        if isinstance(done.job, Errand):
+            self._answer(done.job, done)
+            return
+        self._visits -= 1
+        outcome = done.outcome
+        if isinstance(outcome, Failed):
+            outcome = self._healing(outcome, done.asked)
+        if outcome is not None:
+            self._settle(lane, outcome)
+
+    def _answer(self, errand: Errand, done: Done) -> None:
+        """Let an answer on robots.txt hold, or follow it to the next hop."""
+        if done.onward is not None:
+            self._errands.append(Errand(errand.origin, done.onward, errand.hops + 1))
+        home = self.ledger.lanes.get(urls.host(errand.origin))
+        if done.ruling is None or home is None:
+            return
+        robots.hold(home, done.ruling, steady=self._clock.steady(), patient=self._plan.delay > 0)
+        home.asking.discard(errand.origin)
+        self._rulings.append((home, done.ruling))
+
+    def _healing(self, failed: Failed, asked: float | None) -> Failed:
+        """Give a failure that may pass the time of its next try."""
+        moment = retry_at(
+            failed.reason,
+            failed.request.attempt,
+            retries=self._plan.retries,
+            clock=self._clock,
+            waits=self._plan.delay > 0,
+            asked=asked,
+        )
+        return Failed(failed.request, failed.reason, failed.message, failed.status, moment)
+
+    def _settle(self, lane: Lane, outcome: Outcome) -> None:
+        lane.unrecorded += 1
+        self._outcomes.append((lane, outcome))
+        if self._oldest is None:
+            self._oldest = self._clock.steady()
+
+    # --- writing ----------------------------------------------------------------------------------
+
+    def _must_write(self) -> bool:
+        return self._is_late() or self.ledger.must_write()
+
+    def _is_late(self) -> bool:
+        """Whether what came should wait no longer: it is old or much, or nothing else is to be waited for."""
+        if not (self._outcomes or self._rulings or self._errands):
+            return False
+        if not self._crew.busy or len(self._outcomes) >= FULL or self._errands:
+            return True
+        if self._oldest is not None and self._clock.steady() - self._oldest >= LATE:
+            return True
+        return any(lane.unrecorded and not (lane.buffer or lane.in_flight) for lane, _ in self._outcomes)
+
+    def _write(self, *, more: bool = True) -> list[Outcome]:
+        entry = Entry(outcomes=self._outcomes, rulings=self._rulings, errands=self._errands, more=more)
+        self._outcomes, self._rulings, self._errands, self._oldest = [], [], [], None
+        self.ledger.write(entry)
+        self._errands = entry.homeless
+        for lane in entry.dropped:
+            self._client.leave(lane.host.name)
+        for outcome in entry.recorded:
+            self._count(outcome)
+        return entry.recorded
+
+    def _count(self, outcome: Outcome) -> None:
+        if not isinstance(outcome, Fetched) or outcome.redirect is not None:
+            return
+        self.pages += 1
+        media = outcome.page.media if outcome.page is not None else ()
+        self.media.update(medium.kind for medium in media if medium.confidence.rank <= Confidence.LINK.rank)
+        if outcome.medium is not None:
+            self.media[outcome.medium.kind] += 1

@@ -1,0 +1,345 @@
+"""Write what became of links, a page's whole outcome in one transaction.
+
+The moves themselves are `frontier`'s; reading for reports is `ask`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import assert_never
+
+import sqlalchemy as sa
+
+from spider import url as urls
+from spider.model import Failed, Fetched, Link, Media, Outcome, Reason, Relation, Request, Skipped
+from spider.store import dialect, frontier, seeds
+from spider.store.frontier import Failure, NewLink
+from spider.store.schema import MEDIA, Host, Origin, OutLink, Page, table
+from spider.store.schema import Skipped as SkippedRow
+from spider.store.tally import Tally
+
+__all__ = ["LANDED", "OriginRow", "origin_row", "origin_rows", "record", "save_origin"]
+
+LANDED = (0, "landed")
+"""The counter (seed, name) that rises whenever a seed's redirects lead somewhere new."""
+
+SCOPE_RULES = frozenset({"tree", "kin", "host", "domain"})
+"""Rules whose refusal of a link to another site makes it an OutLink."""
+
+_PAGE = table(Page)
+_OUT = table(OutLink)
+_SKIPPED = table(SkippedRow)
+_ORIGIN = table(Origin)
+
+
+@dataclass(slots=True)
+class _Batch:
+    """The rows that a batch of outcomes makes, gathered so that each table is written once."""
+
+    pages: list[dict[str, object]] = field(default_factory=list)
+    failed_pages: list[dict[str, object]] = field(default_factory=list)
+    media: dict[str, list[dict[str, object]]] = field(default_factory=lambda: {kind: [] for kind in MEDIA})
+    links: list[NewLink] = field(default_factory=list)
+    out: dict[int, dict[str, object]] = field(default_factory=dict)
+    skipped: dict[tuple[int, str], dict[str, object]] = field(default_factory=dict)
+
+
+def record(
+    connection: sa.Connection,
+    worker_id: int,
+    outcomes: Sequence[Outcome],
+    tally: Tally,
+    *,
+    now: int,
+    limits: Mapping[int, int],
+) -> list[Outcome]:
+    """Write outcomes down and move their links; returns those whose links were still this worker's.
+
+    An outcome whose link another worker has taken meanwhile (a lease that ran out) leaves no trace.
+    `limits` gives the depth limit of each seed.
+    """
+    moved = _move(connection, worker_id, outcomes, tally)
+    mine = [outcome for outcome in outcomes if outcome.request.link_id in moved]
+    batch = _Batch()
+    for outcome in mine:
+        place = moved[outcome.request.link_id]
+        match outcome:
+            case Fetched():
+                _gather(batch, outcome, depth=place.depth, limits=limits, now=now)
+                _count(outcome, place.seed_id, tally)
+                if outcome.redirect is not None and place.depth == 0:
+                    seeds.land(connection, place.seed_id, outcome.redirect.url)
+                    tally.add(*LANDED)
+            case Failed(status=int() as status):
+                batch.failed_pages.append(_failed_page(outcome.request, status, now))
+            case Failed():
+                pass
+            case Skipped():
+                _refuse(batch, (outcome.request.url, urls.identify(outcome.request.url)), outcome.rule, None, now)
+            case _:
+                assert_never(outcome)
+    _write(connection, batch, tally)
+    return mine
+
+
+def _move(
+    connection: sa.Connection, worker_id: int, outcomes: Sequence[Outcome], tally: Tally
+) -> dict[int, frontier.Moved]:
+    done: list[int] = []
+    failures: list[Failure] = []
+    moved: dict[int, frontier.Moved] = {}
+    for outcome in outcomes:
+        request = outcome.request
+        match outcome:
+            case Fetched(redirect=Link() as target) if _is_itself(request, target):
+                moved |= frontier.send_on(connection, worker_id, request.link_id, target.url, tally)
+            case Fetched():
+                done.append(request.link_id)
+            case Failed(reason=reason, message=message, retry_at=retry_at):
+                failures.append(Failure(request.link_id, reason, message, retry_at))
+            case Skipped(rule=rule):
+                reason = Reason.ROBOTS if rule == "robots" else Reason.REFUSED
+                failures.append(Failure(request.link_id, reason, f"refused by rule {rule}"))
+            case _:
+                assert_never(outcome)
+    moved |= frontier.complete(connection, worker_id, done, tally)
+    moved |= frontier.fail(connection, worker_id, failures, tally)
+    return moved
+
+
+def _is_itself(request: Request, target: Link) -> bool:
+    """Whether a redirect's target has the link's own identity, and so could never enter W beside it."""
+    return urls.key(target.url) == urls.key(request.url)
+
+
+# --- a fetched page -------------------------------------------------------------------------------
+
+
+def _gather(batch: _Batch, outcome: Fetched, *, depth: int, limits: Mapping[int, int], now: int) -> None:
+    request, page = outcome.request, outcome.page
+    target = outcome.redirect
+    if target is not None and _is_itself(request, target):
+        return
+    batch.pages.append(_page(outcome, now))
+    if target is not None:
+        batch.links.append(_sent_on(request, target, depth, limits.get(request.seed_id, depth)))
+    batch.links.extend(
+        _found(link, seed_id, request, depth=depth + 1, limit=limits.get(seed_id, depth + 1))
+        for link, seed_id in outcome.links
+    )
+    if page is not None:
+        for medium in page.media:
+            batch.media[medium.kind].append(_medium(medium, request.link_id, now))
+    if outcome.medium is not None:
+        holder = request.link_id if request.parent_id is None else request.parent_id
+        batch.media[outcome.medium.kind].append(_medium(outcome.medium, holder, now))
+    for link, rule in outcome.refused:
+        if link.relation is Relation.EXTERNAL and rule in SCOPE_RULES:
+            row = batch.out.setdefault(
+                link.h,
+                {
+                    "url_hash": link.h,
+                    "url": link.url,
+                    "page_id": request.link_id,
+                    "text": link.text or None,
+                    "count": 0,
+                },
+            )
+            row["count"] = int(str(row["count"])) + 1
+        else:
+            _refuse(batch, (link.url, link.h), rule, request.link_id, now)
+
+
+def _found(link: Link, seed_id: int, request: Request, *, depth: int, limit: int) -> NewLink:
+    return NewLink(
+        url=link.url,
+        h=link.h,
+        host=urls.host(link.url),
+        depth=depth,
+        seed_id=seed_id,
+        limit=limit,
+        source=str(link.source),
+        relation=link.relation,
+        parent_id=request.link_id,
+        text=link.text,
+    )
+
+
+def _sent_on(request: Request, target: Link, depth: int, limit: int) -> NewLink:
+    """Place a redirect's target where the link stood: same depth, same page, same anchor text."""
+    return NewLink(
+        url=target.url,
+        h=target.h,
+        host=urls.host(target.url),
+        depth=depth,
+        seed_id=request.seed_id,
+        limit=limit,
+        source=str(request.source),
+        relation=target.relation,
+        parent_id=request.parent_id,
+        text=request.text,
+        hops=request.hops + 1,
+    )
+
+
+def _page(outcome: Fetched, now: int) -> dict[str, object]:
+    response, page = outcome.response, outcome.page
+    return {
+        "link_id": outcome.request.link_id,
+        "status": response.status,
+        "content_type": response.content_type,
+        "charset": page.charset if page else None,
+        "title": (page.title or None) if page else None,
+        "etag": response.headers.get("etag"),
+        "last_modified": response.headers.get("last-modified"),
+        "content_hash": outcome.content_hash,
+        "size": len(response.body),
+        "fetched_at": now,
+        "changed_at": now,
+        "canonical": page.canonical if page else None,
+        "redirect_to": response.location,
+    }
+
+
+def _failed_page(request: Request, status: int, now: int) -> dict[str, object]:
+    return {
+        "link_id": request.link_id,
+        "status": status,
+        "content_type": "",
+        "content_hash": 0,
+        "size": 0,
+        "fetched_at": now,
+        "changed_at": now,
+    }
+
+
+def _medium(medium: Media, page_id: int, now: int) -> dict[str, object]:
+    return {
+        "page_id": page_id,
+        "url_hash": medium.h,
+        "url": medium.url,
+        "text": medium.text or None,
+        "title": medium.title or None,
+        "source": str(medium.source),
+        "confidence": medium.confidence,
+        "mime": medium.mime,
+        "format": medium.format,
+        "poster": medium.poster,
+        "duration": medium.duration,
+        "first_seen": now,
+        "last_seen": now,
+    }
+
+
+def _refuse(batch: _Batch, place: tuple[str, int], rule: str, page_id: int | None, now: int) -> None:
+    url, h = place
+    row = batch.skipped.setdefault(
+        (h, rule), {"url_hash": h, "url": url, "rule": rule, "page_id": page_id, "at": now, "count": 0}
+    )
+    row["count"] = int(str(row["count"])) + 1
+
+
+def _count(outcome: Fetched, seed_id: int, tally: Tally) -> None:
+    for _, rule in outcome.refused:
+        tally.add(seed_id, f"cut.{rule}")
+    if outcome.response.truncated:
+        tally.add(seed_id, "cut.max-size")
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+_KEPT_ON_FAILURE = ("status", "fetched_at")
+
+
+def _write(connection: sa.Connection, batch: _Batch, tally: Tally) -> None:
+    if batch.pages:
+        insert = dialect.insert(connection, _PAGE)
+        new = insert.excluded
+        fresh = {name: new[name] for name in batch.pages[0] if name not in {"link_id", "changed_at"}}
+        changed = sa.case((_PAGE.c.content_hash == new.content_hash, _PAGE.c.changed_at), else_=new.changed_at)
+        upsert = insert.on_conflict_do_update(index_elements=[_PAGE.c.link_id], set_={**fresh, "changed_at": changed})
+        connection.execute(upsert, batch.pages)
+    if batch.failed_pages:
+        insert = dialect.insert(connection, _PAGE)
+        kept = {name: insert.excluded[name] for name in _KEPT_ON_FAILURE}
+        connection.execute(
+            insert.on_conflict_do_update(index_elements=[_PAGE.c.link_id], set_=kept), batch.failed_pages
+        )
+    for kind, rows in batch.media.items():
+        if rows:
+            _write_media(connection, kind, rows)
+    frontier.add(connection, batch.links, tally)
+    _write_counted(connection, _OUT, ["url_hash"], batch.out.values())
+    _write_counted(connection, _SKIPPED, ["url_hash", "rule"], batch.skipped.values())
+
+
+def _write_media(connection: sa.Connection, kind: str, rows: list[dict[str, object]]) -> None:
+    held = table(MEDIA[kind])
+    insert = dialect.insert(connection, held)
+    fresh = {name: insert.excluded[name] for name in rows[0] if name not in {"page_id", "url_hash", "first_seen"}}
+    upsert = insert.on_conflict_do_update(
+        index_elements=[held.c.page_id, held.c.url_hash], set_={**fresh, "gone_at": sa.null()}
+    )
+    connection.execute(upsert, rows)
+
+
+def _write_counted(
+    connection: sa.Connection, counted: sa.Table, identity: list[str], rows: Iterable[dict[str, object]]
+) -> None:
+    listed = list(rows)
+    if listed:
+        insert = dialect.insert(connection, counted)
+        more = {"count": counted.c["count"] + insert.excluded["count"]}
+        connection.execute(insert.on_conflict_do_update(index_elements=identity, set_=more), listed)
+
+
+# --- robots.txt -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class OriginRow:
+    """robots.txt of one origin as last asked for; `status` 0 is no answer, times in UTC microseconds."""
+
+    host_id: int
+    scheme: str
+    port: int
+    robots_body: bytes | None
+    robots_status: int
+    robots_at: int
+    crawl_delay: int | None
+
+
+_ORIGIN_COLUMNS = ("host_id", "scheme", "port", "robots_body", "robots_status", "robots_at", "crawl_delay")
+
+
+def origin_rows(connection: sa.Connection, host_ids: Sequence[int]) -> list[OriginRow]:
+    """Return what is known of the origins of some hosts."""
+    rows: list[OriginRow] = []
+    for part in dialect.chunks(host_ids):
+        query = sa.select(*(_ORIGIN.c[name] for name in _ORIGIN_COLUMNS)).where(_ORIGIN.c.host_id.in_(part))
+        rows.extend(OriginRow(*row) for row in connection.execute(query))
+    return rows
+
+
+def origin_row(connection: sa.Connection, robots_url: str) -> OriginRow | None:
+    """Return what is known of the robots.txt at an address; None where it is no origin's own, or not known."""
+    parts = urls.parse(robots_url)
+    if parts.path != "/robots.txt" or parts.query is not None:
+        return None
+    host = sa.select(Host.id).where(Host.name == urls.host(robots_url)).scalar_subquery()
+    port = parts.port or {"http": 80, "https": 443}[parts.scheme]
+    columns = (_ORIGIN.c[name] for name in _ORIGIN_COLUMNS)
+    query = sa.select(*columns).where(
+        _ORIGIN.c.host_id == host, _ORIGIN.c.scheme == parts.scheme, _ORIGIN.c.port == port
+    )
+    row = connection.execute(query).first()
+    return None if row is None else OriginRow(*row)
+
+
+def save_origin(connection: sa.Connection, row: OriginRow) -> None:
+    """Write down an origin's robots.txt."""
+    values = {name: getattr(row, name) for name in _ORIGIN_COLUMNS}
+    insert = dialect.insert(connection, _ORIGIN).values(**values)
+    fresh = {name: values[name] for name in _ORIGIN_COLUMNS[3:]}
+    connection.execute(insert.on_conflict_do_update(index_elements=["host_id", "scheme", "port"], set_=fresh))

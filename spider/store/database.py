@@ -1,0 +1,251 @@
+"""One database: opened, brought up to date, asked and written in transactions.
+
+A path is SQLite (WAL, one writer at a time by BEGIN IMMEDIATE, thirty seconds of patience); any other
+address is SQLAlchemy's.  Whatever goes wrong leaves here as a `StorageError` of one line.
+This file knows connections; what is said over them is `frontier` and `catalog`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import sqlalchemy as sa
+from sqlalchemy import event, exc
+
+from spider import url as urls
+from spider.errors import StorageError
+from spider.store import schema
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine.interfaces import DBAPIConnection
+
+__all__ = ["Database", "address_of", "migrations"]
+
+BUSY_SECONDS = 30
+SQLITE_MAGIC = b"SQLite format 3\0"
+MIGRATION_LOCK = 0x5B1DE4  # any fixed number: PostgreSQL's advisory lock while the schema is upgraded
+PRAGMAS = (
+    "PRAGMA synchronous = NORMAL",
+    "PRAGMA cache_size = -65536",
+    "PRAGMA mmap_size = 268435456",
+)
+
+
+def address_of(text: str) -> sa.URL:
+    """Turn a path or an SQLAlchemy URL into a URL; StorageError where it is neither."""
+    if "://" not in text:
+        return sa.URL.create("sqlite", database=text)
+    try:
+        return sa.make_url(text)
+    except (exc.ArgumentError, ValueError) as error:
+        msg = f"not a database address: {text!r}"
+        raise StorageError(msg) from error
+
+
+def migrations() -> Path:
+    """Find the migrations: inside the installed package, or beside it in a checkout."""
+    package = Path(__file__).parent.parent
+    inside = package / "migrations"
+    return inside if inside.is_dir() else package.parent / "alembic"
+
+
+class Database:
+    """A spider's database at its newest schema.  Threads may share it; each transaction is one thread's."""
+
+    def __init__(self, engine: sa.Engine, name: str) -> None:
+        """Keep the engine; `open` is the way in."""
+        self.engine = engine
+        self.name = name
+        self._writer = engine.execution_options(spider_write=True)
+
+    @classmethod
+    def open(cls, address: str, *, create: bool = True) -> Self:
+        """Open the database at a path or an SQLAlchemy URL and upgrade it to the newest schema.
+
+        With `create` False a file that is not there is a StorageError, as are: a file that is no
+        database, another program's database, one made by a newer spider or with another key ladder.
+        """
+        where = address_of(address)
+        name = where.render_as_string(hide_password=True) if "://" in address else address
+        if where.get_backend_name() == "sqlite":
+            _check_file(where, name, create=create)
+        database = cls(_engine(where, name), name)
+        try:
+            database._upgrade()
+        except BaseException:
+            database.close()
+            raise
+        return database
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether it is SQLite: one machine, one writer at a time."""
+        return self.engine.dialect.name == "sqlite"
+
+    @contextlib.contextmanager
+    def read(self) -> Iterator[sa.Connection]:
+        """Give a connection in a transaction that only reads; it sees one moment of the database."""
+        with self.engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextlib.contextmanager
+    def write(self) -> Iterator[sa.Connection]:
+        """Give a connection in a transaction that commits when the block ends well, else leaves no trace."""
+        with self._writer.connect() as connection, connection.begin():
+            yield connection
+
+    def close(self) -> None:
+        """Let every connection go."""
+        self.engine.dispose()
+
+    def __enter__(self) -> Self:
+        """Be the database of a with block."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close at its end."""
+        self.close()
+
+    def _upgrade(self) -> None:
+        with self.read() as connection:
+            current = _revision(connection, self.name)
+        if current != schema.HEAD:
+            with self.write() as connection:
+                if not self.is_sqlite:
+                    connection.execute(sa.select(sa.func.pg_advisory_xact_lock(MIGRATION_LOCK)))
+                if _revision(connection, self.name) != schema.HEAD:
+                    _run_migrations(connection, self.name)
+                _note_ladder(connection)
+        with self.read() as connection:
+            ladder = connection.scalar(sa.select(schema.Meta.value).where(schema.Meta.key == "key_ladder"))
+        if ladder != urls.KEY_LADDER:
+            msg = f"{self.name} was made with another key ladder ({ladder}); this one is {urls.KEY_LADDER}"
+            raise StorageError(msg)
+
+
+def _check_file(where: sa.URL, name: str, *, create: bool) -> None:
+    if where.database in {None, "", ":memory:"}:
+        msg = "the database must be a file: several connections share it"
+        raise StorageError(msg)
+    path = Path(str(where.database))
+    try:
+        if not path.exists():
+            _check_absent(path, name, create=create)
+            return
+        if path.is_dir():
+            msg = f"{name} is a directory, not a database"
+            raise StorageError(msg)
+        with path.open("rb") as file:
+            head = file.read(len(SQLITE_MAGIC))
+    except OSError as error:
+        msg = f"cannot open the database {name}: {error.strerror}"
+        raise StorageError(msg) from error
+    if head and head != SQLITE_MAGIC:
+        msg = f"{name} is not a database"
+        raise StorageError(msg)
+
+
+def _check_absent(path: Path, name: str, *, create: bool) -> None:
+    if not create:
+        msg = f"there is no database {name}; `spider crawl` makes one"
+        raise StorageError(msg)
+    if not path.parent.is_dir():
+        msg = f"cannot make the database {name}: there is no directory {path.parent}"
+        raise StorageError(msg)
+
+
+def _engine(where: sa.URL, name: str) -> sa.Engine:
+    options: dict[str, Any] = {}
+    if where.get_backend_name() == "sqlite":
+        options["connect_args"] = {"timeout": BUSY_SECONDS, "check_same_thread": False, "isolation_level": None}
+    try:
+        engine = sa.create_engine(where, **options)
+    except exc.NoSuchModuleError as error:
+        msg = f"no such kind of database: {where.drivername}"
+        raise StorageError(msg) from error
+    except ModuleNotFoundError as error:
+        msg = f"{where.drivername} needs a driver: pip install 'multimedia-spider[postgres]'"
+        raise StorageError(msg) from error
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+    event.listen(engine, "handle_error", lambda context: _translate(context, name))
+    return engine
+
+
+def _prepare_sqlite(connection: DBAPIConnection, _record: object) -> None:
+    """Set a new connection up; the switch to WAL is tried again while another process makes it."""
+    cursor = connection.cursor()
+    last = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode = WAL")
+            break
+        except sqlite3.OperationalError as error:
+            # The busy handler does not serve this switch: SQLite answers "locked" at once.
+            if "locked" not in str(error) or time.monotonic() > last:
+                raise
+            time.sleep(0.01)
+    for pragma in PRAGMAS:
+        cursor.execute(pragma)
+    cursor.close()
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    """Begin as a writer where the transaction will write: a later upgrade of a reader could be refused."""
+    writes = connection.get_execution_options().get("spider_write", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _translate(context: sa.engine.ExceptionContext, name: str) -> None:
+    """Turn what a driver raises about the database itself into one line; faults of a statement stay as they are."""
+    error = context.original_exception
+    if isinstance(error, sqlite3.DatabaseError) and not isinstance(
+        error, (sqlite3.IntegrityError, sqlite3.ProgrammingError)
+    ):
+        msg = f"database {name}: {error}"
+        raise StorageError(msg) from error
+    kind = type(error)
+    if kind.__module__.startswith("psycopg") and kind.__name__ in {"OperationalError", "InterfaceError"}:
+        msg = f"database {name}: {str(error).strip().splitlines()[0] if str(error).strip() else kind.__name__}"
+        raise StorageError(msg) from error
+
+
+def _revision(connection: sa.Connection, name: str) -> str | None:
+    """Read the schema's revision; None for an empty database, StorageError for another program's."""
+    tables = sa.inspect(connection).get_table_names()
+    if not tables:
+        return None
+    if "alembic_version" in tables and ("SeedLink" in tables or len(tables) == 1):
+        revision: str | None = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
+        return revision
+    msg = f"{name} is a database, but not a spider's"
+    raise StorageError(msg)
+
+
+def _run_migrations(connection: sa.Connection, name: str) -> None:
+    """Upgrade to the newest revision within the caller's transaction."""
+    # Loaded only when there is something to upgrade: it takes longer than the rest of a start.
+    from alembic import command  # noqa: PLC0415
+    from alembic.config import Config  # noqa: PLC0415
+    from alembic.util import CommandError  # noqa: PLC0415
+
+    config = Config()
+    config.set_main_option("script_location", str(migrations()))
+    config.attributes["connection"] = connection
+    try:
+        command.upgrade(config, "head")
+    except CommandError as error:
+        msg = f"{name} was made by a newer spider: {error}"
+        raise StorageError(msg) from error
+
+
+def _note_ladder(connection: sa.Connection) -> None:
+    known = connection.scalar(sa.select(schema.Meta.value).where(schema.Meta.key == "key_ladder"))
+    if known is None:
+        connection.execute(sa.insert(schema.Meta).values(key="key_ladder", value=urls.KEY_LADDER))

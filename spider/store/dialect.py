@@ -1,0 +1,28 @@
+"""What SQLite and PostgreSQL say alike but SQLAlchemy spells in two places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+__all__ = ["chunks", "insert"]
+
+CHUNK = 500  # values in one IN list: far below either engine's limit, and few statements a page
+
+T = TypeVar("T")
+
+
+def insert(connection: sa.Connection, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
+    """Return an INSERT that knows ON CONFLICT in the connection's dialect."""
+    if connection.dialect.name == "postgresql":
+        return postgresql.insert(table)
+    return sqlite.insert(table)
+
+
+def chunks(values: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Cut a sequence into parts that fit an IN list."""
+    for start in range(0, len(values), CHUNK):
+        yield values[start : start + CHUNK]

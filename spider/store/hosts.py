@@ -1,0 +1,172 @@
+"""Who may ask which host: the leases that workers hold, and each host's pace.
+
+A host is leased by one worker at a time, so that its politeness is kept in one place.  A lease ends
+when it is let go, when it is not renewed in time, or when its worker is found dead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from spider.model import LinkState
+from spider.store import dialect
+from spider.store.schema import CrawlerLink, Host, Worker, state_is, table
+
+__all__ = [
+    "Leased",
+    "anything_waits",
+    "host_ids",
+    "lease",
+    "lease_host",
+    "let_go",
+    "next_due",
+    "running",
+    "set_pace",
+    "shares",
+]
+
+_HOST = table(Host)
+_WORKER = table(Worker)
+
+
+@dataclass(frozen=True, slots=True)
+class Leased:
+    """A host in this worker's hands; times and lengths in microseconds."""
+
+    id: int
+    name: str
+    next_at: int
+    delay: int
+    latency: int
+    failures: int
+
+
+def host_ids(connection: sa.Connection, names: Collection[str]) -> dict[str, int]:
+    """Return the row of each host name, made where there is none."""
+    found = _host_ids(connection, names)
+    missing = [name for name in names if name not in found]
+    if missing:
+        fresh = [
+            {"name": name, "next_at": 0, "waiting": 0, "delay": 0, "latency": 0, "failures": 0}
+            for name in sorted(missing)
+        ]
+        connection.execute(dialect.insert(connection, _HOST).on_conflict_do_nothing(), fresh)
+        found |= _host_ids(connection, missing)
+    return found
+
+
+def _host_ids(connection: sa.Connection, names: Collection[str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for part in dialect.chunks(list(names)):
+        rows = connection.execute(sa.select(_HOST.c.name, _HOST.c.id).where(_HOST.c.name.in_(part)))
+        found.update((name, number) for name, number in rows)
+    return found
+
+
+# --- leases ---------------------------------------------------------------------------------------
+
+_FREE = sa.or_(_HOST.c.lease_worker.is_(None), _HOST.c.lease_until < sa.bindparam("now"))
+_WAITS = sa.text("waiting > 0")  # written out, as the partial index needs it to be used
+
+
+def lease(connection: sa.Connection, worker_id: int, *, now: int, until: int, limit: int) -> list[Leased]:
+    """Take up to `limit` free hosts that are due and have links waiting, longest due first."""
+    if limit <= 0:
+        return []
+    due = (
+        sa.select(_HOST.c.id)
+        .where(_WAITS, _HOST.c.next_at <= sa.bindparam("now"), _FREE)
+        .order_by(_HOST.c.next_at, _HOST.c.id)
+        .limit(limit)
+        .with_for_update(skip_locked=True)
+    )
+    return _take(connection, due, worker_id, now=now, until=until)
+
+
+def lease_host(connection: sa.Connection, worker_id: int, name: str, *, now: int, until: int) -> Leased | None:
+    """Take one host by name, whether it has links waiting or not; None where another worker holds it."""
+    number = host_ids(connection, [name])[name]
+    one = sa.select(_HOST.c.id).where(_HOST.c.id == number, _FREE).with_for_update(skip_locked=True)
+    taken = _take(connection, one, worker_id, now=now, until=until)
+    return taken[0] if taken else None
+
+
+def _take(
+    connection: sa.Connection, which: sa.Select[tuple[int]], worker_id: int, *, now: int, until: int
+) -> list[Leased]:
+    ids = connection.scalars(which, {"now": now}).all()
+    if not ids:
+        return []
+    statement = (
+        sa.update(_HOST)
+        .where(_HOST.c.id.in_(ids))
+        .values(lease_worker=worker_id, lease_until=until)
+        .returning(_HOST.c.id, _HOST.c.name, _HOST.c.next_at, _HOST.c.delay, _HOST.c.latency, _HOST.c.failures)
+    )
+    taken = [Leased(*row) for row in connection.execute(statement)]
+    return sorted(taken, key=lambda host: (host.next_at, host.id))
+
+
+def let_go(connection: sa.Connection, worker_id: int, hosts: Sequence[int] | None = None) -> None:
+    """End this worker's leases: of the hosts named, or of all when None."""
+    mine = sa.update(_HOST).where(_HOST.c.lease_worker == worker_id).values(lease_worker=None, lease_until=None)
+    if hosts is None:
+        connection.execute(mine)
+        return
+    for part in dialect.chunks(hosts):
+        connection.execute(mine.where(_HOST.c.id.in_(part)))
+
+
+_PACE = (
+    sa.update(_HOST)
+    .where(_HOST.c.id == sa.bindparam("b_id"))
+    .values(
+        next_at=sa.bindparam("b_next_at"),
+        delay=sa.bindparam("b_delay"),
+        latency=sa.bindparam("b_latency"),
+        failures=sa.bindparam("b_failures"),
+    )
+)
+
+
+def set_pace(connection: sa.Connection, paces: Iterable[Leased]) -> None:
+    """Write down when each host may be asked again and how it answers, so that a restart knows."""
+    rows = [
+        {
+            "b_id": pace.id,
+            "b_next_at": pace.next_at,
+            "b_delay": pace.delay,
+            "b_latency": pace.latency,
+            "b_failures": pace.failures,
+        }
+        for pace in sorted(paces, key=lambda pace: pace.id)
+    ]
+    if rows:
+        connection.execute(_PACE, rows)
+
+
+def next_due(connection: sa.Connection, now: int) -> int | None:
+    """Return when the next free host with links waiting is due; None when no such host is."""
+    moment: int | None = connection.scalar(sa.select(sa.func.min(_HOST.c.next_at)).where(_WAITS, _FREE), {"now": now})
+    return moment
+
+
+def shares(connection: sa.Connection, *, since: int) -> tuple[int, int]:
+    """Count the hosts with links waiting and the workers whose heartbeat is younger than `since`."""
+    hosts = connection.scalar(sa.select(sa.func.count()).select_from(_HOST).where(_WAITS))
+    workers = connection.scalar(sa.select(sa.func.count()).select_from(_WORKER).where(_WORKER.c.heartbeat_at >= since))
+    return hosts or 0, workers or 0
+
+
+def running(connection: sa.Connection) -> bool:
+    """Whether any worker has a link in R."""
+    link = table(CrawlerLink)
+    return connection.scalar(sa.select(link.c.id).where(state_is(LinkState.R)).limit(1)) is not None
+
+
+def anything_waits(connection: sa.Connection) -> bool:
+    """Whether any host, in whose hands ever, has links waiting."""
+    return connection.scalar(sa.select(_HOST.c.id).where(_WAITS).limit(1)) is not None

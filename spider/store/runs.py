@@ -1,0 +1,19 @@
+"""The record of crawls: each begins a Run and says how it ended."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from spider.store.schema import Run
+
+__all__ = ["begin", "end"]
+
+
+def begin(connection: sa.Connection, *, now: int) -> int:
+    """Write down that a crawl begins; returns its number."""
+    return int(connection.execute(sa.insert(Run).values(began_at=now).returning(Run.id)).scalar_one())
+
+
+def end(connection: sa.Connection, run_id: int, *, now: int, why: str, counts: str) -> None:
+    """Write down that it ended, why, and what it did (a JSON object)."""
+    connection.execute(sa.update(Run).where(Run.id == run_id).values(ended_at=now, why=why, counts=counts))

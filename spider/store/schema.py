@@ -1,0 +1,459 @@
+"""The tables: paper 2's SeedLink, CrawlerLink, Video, Audio and Flash, and the few beside them.
+
+Every column says what it holds in its `doc`, from which ``docs/data.md`` is made.  Times are UTC in
+microseconds since 1970; enumerations are the small integers of `spider.model`; identifiers and hashes
+are signed 64-bit.  This file describes; it moves nothing (`frontier`) and writes nothing (`catalog`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import DeclarativeBase, Mapped, declared_attr, mapped_column
+
+from spider.model import Coded, Confidence, LinkState, Reason, Relation, SeedOrigin, SeedStatus
+
+__all__ = [
+    "HEAD",
+    "MEDIA",
+    "Audio",
+    "Base",
+    "Count",
+    "CrawlerLink",
+    "Edge",
+    "Flash",
+    "Forgotten",
+    "Host",
+    "MediaCheck",
+    "Meta",
+    "Origin",
+    "OutLink",
+    "Page",
+    "Resource",
+    "Run",
+    "SeedLink",
+    "Skipped",
+    "State",
+    "Transition",
+    "Video",
+    "Worker",
+    "state_is",
+    "table",
+]
+
+HEAD = "0001"
+"""The revision of `alembic/versions` that these models describe."""
+
+BigInt = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+"""A 64-bit integer; SQLite's own INTEGER is one, and only that name makes a row id of a primary key."""
+
+
+class Code(sa.types.TypeDecorator[Coded]):
+    """Keeps a `Coded` word as its small integer."""
+
+    impl = sa.SmallInteger
+    cache_ok = True
+
+    def __init__(self, words: type[Coded]) -> None:
+        """Take the enumeration whose words the column holds."""
+        super().__init__()
+        self.words = words
+        self._by_code = {word.code: word for word in words}
+
+    def process_bind_param(self, value: Coded | None, dialect: sa.Dialect) -> int | None:
+        """Word to code."""
+        del dialect
+        return None if value is None else value.code
+
+    def process_result_value(self, value: int | None, dialect: sa.Dialect) -> Coded | None:
+        """Code to word."""
+        del dialect
+        return None if value is None else self._by_code[value]
+
+
+class Base(DeclarativeBase):
+    """The root of the models; names of constraints are fixed, so that migrations can speak of them."""
+
+    metadata = sa.MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+            "pk": "pk_%(table_name)s",
+        },
+    )
+
+
+def _id() -> Mapped[int]:
+    return mapped_column(BigInt, primary_key=True, autoincrement=True, doc="Row number.")
+
+
+def _time(doc: str, *, optional: bool = False) -> Mapped[Any]:
+    return mapped_column(BigInt, nullable=optional, doc=f"{doc} (UTC microseconds).")
+
+
+class SeedLink(Base):
+    """A seed: a site to crawl, how it came into the list and whether it is crawled."""
+
+    __tablename__ = "SeedLink"
+
+    id: Mapped[int] = _id()
+    url: Mapped[str] = mapped_column(sa.Text, doc="The address as given, normalized.")
+    key: Mapped[str] = mapped_column(sa.Text, unique=True, doc="Its identity (`spider url --key`).")
+    origin: Mapped[SeedOrigin] = mapped_column(Code(SeedOrigin), doc="How it came: hand, search, submitted.")
+    status: Mapped[SeedStatus] = mapped_column(Code(SeedStatus), doc="active, candidate, rejected, disabled.")
+    note: Mapped[str | None] = mapped_column(sa.Text, doc="What the person who gave it said.")
+    added_at: Mapped[int] = _time("When it came")
+    decided_at: Mapped[int | None] = _time("When a candidate was confirmed or rejected", optional=True)
+    landed_url: Mapped[str | None] = mapped_column(
+        sa.Text, doc="Where its redirects ended; the scope is reckoned from there."
+    )
+    options: Mapped[str | None] = mapped_column(sa.Text, doc="Its own settings (JSON object), such as depth and scope.")
+
+
+class Host(Base):
+    """A host name: the unit of lease and pace.  One worker at a time holds it."""
+
+    __tablename__ = "Host"
+
+    id: Mapped[int] = _id()
+    name: Mapped[str] = mapped_column(sa.Text, unique=True, doc="The host name as URLs write it (punycode).")
+    next_at: Mapped[int] = _time("Not to be asked before")
+    waiting: Mapped[int] = mapped_column(BigInt, doc="How many of its links are in W.")
+    lease_worker: Mapped[int | None] = mapped_column(BigInt, doc="The worker that holds it.")
+    lease_until: Mapped[int | None] = _time("When the lease ends unless renewed", optional=True)
+    delay: Mapped[int] = mapped_column(BigInt, doc="The wait between two requests as last reckoned, in microseconds.")
+    latency: Mapped[int] = mapped_column(BigInt, doc="Its usual time to answer, in microseconds.")
+    failures: Mapped[int] = mapped_column(sa.Integer, doc="Failures in a row.")
+
+    __table_args__ = (
+        sa.Index(
+            "ix_Host_due", "next_at", sqlite_where=sa.text("waiting > 0"), postgresql_where=sa.text("waiting > 0")
+        ),
+        sa.Index(
+            "ix_Host_leased",
+            "lease_worker",
+            sqlite_where=sa.text("lease_worker IS NOT NULL"),
+            postgresql_where=sa.text("lease_worker IS NOT NULL"),
+        ),
+    )
+
+
+class Origin(Base):
+    """Scheme, host and port: what robots.txt, cookies and credentials belong to."""
+
+    __tablename__ = "Origin"
+
+    id: Mapped[int] = _id()
+    host_id: Mapped[int] = mapped_column(BigInt, sa.ForeignKey("Host.id"), doc="Its host.")
+    scheme: Mapped[str] = mapped_column(sa.Text, doc="http or https.")
+    port: Mapped[int] = mapped_column(sa.Integer, doc="The port, the scheme's default written out.")
+    robots_body: Mapped[bytes | None] = mapped_column(sa.LargeBinary, doc="robots.txt as it came, to its size limit.")
+    robots_status: Mapped[int] = mapped_column(sa.Integer, doc="Its HTTP status; 0 when no answer came.")
+    robots_at: Mapped[int] = _time("When it was asked for")
+    crawl_delay: Mapped[int | None] = mapped_column(BigInt, doc="Its Crawl-delay for us, in microseconds.")
+
+    __table_args__ = (sa.UniqueConstraint("host_id", "scheme", "port"),)
+
+
+def table(model: type[Base]) -> sa.Table:
+    """Return the table of a model, as Core statements need it."""
+    found = model.__table__
+    assert isinstance(found, sa.Table)  # noqa: S101  # typed wider than it is
+    return found
+
+
+def state_is(state: LinkState) -> sa.TextClause:
+    """Return ``state = N`` with the number written out, as a partial index needs it to be used."""
+    return sa.text(f"state = {state.code}")
+
+
+class CrawlerLink(Base):
+    """A link of the forest (paper 2): in exactly one of W, R, C, E at any time."""
+
+    __tablename__ = "CrawlerLink"
+
+    id: Mapped[int] = _id()
+    host_id: Mapped[int] = mapped_column(BigInt, sa.ForeignKey("Host.id"), doc="Its host.")
+    h: Mapped[int] = mapped_column(
+        BigInt, doc="Signed 64-bit BLAKE2b of its key; another key with the same hash is hashed again."
+    )
+    url: Mapped[str] = mapped_column(sa.Text, doc="The address to fetch, as found, normalized.")
+    state: Mapped[LinkState] = mapped_column(Code(LinkState), doc="W waiting, R running, C complete, E error.")
+    depth: Mapped[int] = mapped_column(sa.Integer, doc="Links from the seed (0).")
+    seed_id: Mapped[int] = mapped_column(BigInt, sa.ForeignKey("SeedLink.id"), doc="The seed whose tree it is in.")
+    parent_id: Mapped[int | None] = mapped_column(BigInt, doc="The link of the page that showed it first.")
+    text: Mapped[str | None] = mapped_column(sa.Text, doc="Its anchor text there.")
+    source: Mapped[str] = mapped_column(sa.Text, doc="Where it stood there: tag@attribute.")
+    relation: Mapped[Relation] = mapped_column(
+        Code(Relation), doc="downward, upward, horizontal, crosswise, external: the target as seen from that page."
+    )
+    hops: Mapped[int] = mapped_column(sa.SmallInteger, doc="Redirects followed to reach it.")
+    attempt: Mapped[int] = mapped_column(sa.SmallInteger, doc="How often it was tried.")
+    worker_id: Mapped[int | None] = mapped_column(BigInt, doc="In R: the worker that has it.")
+    reason: Mapped[Reason | None] = mapped_column(Code(Reason), doc="In E: the class of what failed.")
+    message: Mapped[str | None] = mapped_column(sa.Text, doc="In E: what failed, in words.")
+    retry_at: Mapped[int | None] = _time("In E: when it is due again", optional=True)
+
+    __table_args__ = (
+        sa.UniqueConstraint("host_id", "h"),
+        sa.Index(
+            "ix_CrawlerLink_waiting",
+            "host_id",
+            "depth",
+            "id",
+            sqlite_where=state_is(LinkState.W),
+            postgresql_where=state_is(LinkState.W),
+        ),
+        sa.Index(
+            "ix_CrawlerLink_running",
+            "worker_id",
+            sqlite_where=state_is(LinkState.R),
+            postgresql_where=state_is(LinkState.R),
+        ),
+        sa.Index(
+            "ix_CrawlerLink_error",
+            "retry_at",
+            sqlite_where=state_is(LinkState.E),
+            postgresql_where=state_is(LinkState.E),
+        ),
+    )
+
+
+class Page(Base):
+    """What came back for a link: one row per fetched link."""
+
+    __tablename__ = "Page"
+
+    link_id: Mapped[int] = mapped_column(
+        BigInt, sa.ForeignKey("CrawlerLink.id"), primary_key=True, autoincrement=False, doc="The link that was fetched."
+    )
+    status: Mapped[int] = mapped_column(sa.SmallInteger, doc="HTTP status.")
+    content_type: Mapped[str] = mapped_column(sa.Text, doc="Media type without parameters.")
+    charset: Mapped[str | None] = mapped_column(sa.Text, doc="The encoding it was decoded with (WHATWG name).")
+    title: Mapped[str | None] = mapped_column(sa.Text, doc="The document's title.")
+    etag: Mapped[str | None] = mapped_column(sa.Text, doc="ETag, as sent.")
+    last_modified: Mapped[str | None] = mapped_column(sa.Text, doc="Last-Modified, as sent.")
+    content_hash: Mapped[int] = mapped_column(BigInt, doc="Signed 64-bit BLAKE2b of the decoded body.")
+    simhash: Mapped[int | None] = mapped_column(BigInt, doc="Signed 64-bit fingerprint of its text and links.")
+    size: Mapped[int] = mapped_column(BigInt, doc="Bytes of the decoded body.")
+    fetched_at: Mapped[int] = _time("When it was last fetched")
+    changed_at: Mapped[int] = _time("When its content was last seen to differ")
+    due_at: Mapped[int | None] = _time("When it is due to be fetched again", optional=True)
+    canonical: Mapped[str | None] = mapped_column(sa.Text, doc="What the page names as its canonical address.")
+    redirect_to: Mapped[str | None] = mapped_column(sa.Text, doc="The target, when it was a redirect.")
+    copy_of: Mapped[int | None] = mapped_column(BigInt, doc="The link whose page had the same content first.")
+
+
+class MediaColumns:
+    """A medium on a page; Video, Audio and Flash are alike in structure (paper 2)."""
+
+    id: Mapped[int] = _id()
+    page_id: Mapped[int] = mapped_column(
+        BigInt, sa.ForeignKey("CrawlerLink.id"), doc="The link of the page that holds it."
+    )
+    url_hash: Mapped[int] = mapped_column(BigInt, doc="Signed 64-bit BLAKE2b of the key of its address.")
+    url: Mapped[str] = mapped_column(sa.Text, doc="Its address.")
+    text: Mapped[str | None] = mapped_column(sa.Text, doc="Anchor text, or the text given in its place.")
+    title: Mapped[str | None] = mapped_column(sa.Text, doc="Its own title, where the page gives one.")
+    source: Mapped[str] = mapped_column(sa.Text, doc="Where on the page it was told: tag@attribute.")
+    confidence: Mapped[Confidence] = mapped_column(
+        Code(Confidence), doc="How it was told: element, link, metadata, player, preload, attribute, script, comment."
+    )
+    mime: Mapped[str | None] = mapped_column(sa.Text, doc="Media type, where declared or served.")
+    format: Mapped[str | None] = mapped_column(sa.Text, doc="Container or manifest: mp4, mp3, swf, hls, dash …")
+    poster: Mapped[str | None] = mapped_column(sa.Text, doc="Address of its picture.")
+    duration: Mapped[float | None] = mapped_column(sa.Float, doc="Seconds, where the page says so.")
+    state_id: Mapped[int | None] = mapped_column(BigInt, doc="The Ajax state it needs, where it needs one.")
+    first_seen: Mapped[int] = _time("When it was first seen on this page")
+    last_seen: Mapped[int] = _time("When it was last seen on this page")
+    gone_at: Mapped[int | None] = _time("When the page was seen without it", optional=True)
+
+    @declared_attr.directive
+    @classmethod
+    def __table_args__(cls) -> tuple[sa.UniqueConstraint, ...]:
+        """One row for a medium on a page."""
+        return (sa.UniqueConstraint("page_id", "url_hash"),)
+
+
+class Video(MediaColumns, Base):
+    """A video on a page."""
+
+    __tablename__ = "Video"
+
+
+class Audio(MediaColumns, Base):
+    """A sound on a page."""
+
+    __tablename__ = "Audio"
+
+
+class Flash(MediaColumns, Base):
+    """A Flash movie on a page."""
+
+    __tablename__ = "Flash"
+
+
+MEDIA: dict[str, type[Video | Audio | Flash]] = {"video": Video, "audio": Audio, "flash": Flash}
+"""The table of each `MediaKind`."""
+
+
+class MediaCheck(Base):
+    """A medium's own health, once per address."""
+
+    __tablename__ = "MediaCheck"
+
+    url_hash: Mapped[int] = mapped_column(
+        BigInt, primary_key=True, autoincrement=False, doc="As in Video, Audio, Flash."
+    )
+    url: Mapped[str] = mapped_column(sa.Text, doc="The address asked.")
+    status: Mapped[int] = mapped_column(sa.SmallInteger, doc="HTTP status; 0 when no answer came.")
+    mime: Mapped[str | None] = mapped_column(sa.Text, doc="Its type by signature or header.")
+    size: Mapped[int | None] = mapped_column(BigInt, doc="Bytes.")
+    moved_to: Mapped[str | None] = mapped_column(sa.Text, doc="Where it redirects to.")
+    checked_at: Mapped[int] = _time("When it was checked")
+
+
+class OutLink(Base):
+    """A link to another site that the scope leaves alone: the first page that shows it."""
+
+    __tablename__ = "OutLink"
+
+    id: Mapped[int] = _id()
+    url_hash: Mapped[int] = mapped_column(BigInt, unique=True, doc="Signed 64-bit BLAKE2b of the key of its address.")
+    url: Mapped[str] = mapped_column(sa.Text, doc="Its address.")
+    page_id: Mapped[int] = mapped_column(BigInt, doc="The link of the page that showed it first.")
+    text: Mapped[str | None] = mapped_column(sa.Text, doc="Its anchor text there.")
+    count: Mapped[int] = mapped_column(BigInt, doc="How often pages showed it.")
+
+
+class Skipped(Base):
+    """An address that was refused, with the name of the rule that refused it."""
+
+    __tablename__ = "Skipped"
+
+    id: Mapped[int] = _id()
+    url_hash: Mapped[int] = mapped_column(BigInt, doc="Signed 64-bit BLAKE2b of the key of its address.")
+    url: Mapped[str] = mapped_column(sa.Text, doc="Its address.")
+    rule: Mapped[str] = mapped_column(sa.Text, doc="The rule's name.")
+    page_id: Mapped[int | None] = mapped_column(BigInt, doc="The link of the page that showed it first.")
+    at: Mapped[int] = _time("When it was first refused")
+    count: Mapped[int] = mapped_column(BigInt, doc="How often.")
+
+    __table_args__ = (sa.UniqueConstraint("url_hash", "rule"),)
+
+
+class Forgotten(Base):
+    """A host or an address that was taken down: what was known is gone and it is never asked again."""
+
+    __tablename__ = "Forgotten"
+
+    target: Mapped[str] = mapped_column(sa.Text, primary_key=True, doc="A host name, or the key of an address.")
+    at: Mapped[int] = _time("When it was forgotten")
+
+
+class Run(Base):
+    """One `spider crawl`."""
+
+    __tablename__ = "Run"
+
+    id: Mapped[int] = _id()
+    began_at: Mapped[int] = _time("When it began")
+    ended_at: Mapped[int | None] = _time("When it ended; empty while it runs or when it was killed", optional=True)
+    why: Mapped[str | None] = mapped_column(sa.Text, doc="Why it ended: done, stopped, max-pages, max-time …")
+    counts: Mapped[str | None] = mapped_column(sa.Text, doc="What it did (JSON object).")
+
+
+class Worker(Base):
+    """A process at work on the database.  Its row goes when it ends; one left behind shows a death."""
+
+    __tablename__ = "Worker"
+
+    id: Mapped[int] = _id()
+    run_id: Mapped[int] = mapped_column(BigInt, sa.ForeignKey("Run.id"), doc="The run it belongs to.")
+    machine: Mapped[str] = mapped_column(sa.Text, doc="The machine and its space of process numbers.")
+    boot_id: Mapped[str] = mapped_column(sa.Text, doc="The machine's boot.")
+    pid: Mapped[int] = mapped_column(BigInt, doc="Process number.")
+    started: Mapped[str] = mapped_column(sa.Text, doc="The process's start time, as the system gives it.")
+    heartbeat_at: Mapped[int] = _time("When it last said that it lives")
+
+    __table_args__ = ({"sqlite_autoincrement": True},)  # a number is never given twice: R links speak of it
+
+
+class Count(Base):
+    """Kept counters, so that nothing on a hot path counts rows."""
+
+    __tablename__ = "Count"
+
+    seed_id: Mapped[int] = mapped_column(BigInt, primary_key=True, autoincrement=False, doc="The seed it counts for.")
+    name: Mapped[str] = mapped_column(
+        sa.Text, primary_key=True, doc="What it counts: W, R, C, E; relation.*; media.*; cut.*"
+    )
+    value: Mapped[int] = mapped_column(BigInt, doc="How many.")
+
+
+class State(Base):
+    """A state of an Ajax application: a vertex of its graph (paper 4)."""
+
+    __tablename__ = "State"
+
+    id: Mapped[int] = _id()
+    page_id: Mapped[int] = mapped_column(BigInt, sa.ForeignKey("CrawlerLink.id"), doc="The link of its page.")
+    identity: Mapped[str] = mapped_column(sa.Text, doc="The hash of its filtered DOM.")
+    depth: Mapped[int] = mapped_column(sa.SmallInteger, doc="Events from the first state, at the least.")
+    screenshot: Mapped[str | None] = mapped_column(sa.Text, doc="File name of its picture.")
+
+    __table_args__ = (sa.UniqueConstraint("page_id", "identity"),)
+
+
+class Transition(Base):
+    """An edge of the graph: an event on an element leads from one state to another."""
+
+    __tablename__ = "Transition"
+
+    id: Mapped[int] = _id()
+    from_id: Mapped[int] = mapped_column(BigInt, sa.ForeignKey("State.id"), index=True, doc="The state before.")
+    to_id: Mapped[int] = mapped_column(BigInt, sa.ForeignKey("State.id"), doc="The state after.")
+    element: Mapped[str] = mapped_column(sa.Text, doc="A path to the element.")
+    event: Mapped[str] = mapped_column(sa.Text, doc="The event's name.")
+
+
+class Resource(Base):
+    """A back-end resource that an application asked for (a Deep Web resource)."""
+
+    __tablename__ = "Resource"
+
+    id: Mapped[int] = _id()
+    state_id: Mapped[int] = mapped_column(
+        BigInt, sa.ForeignKey("State.id"), index=True, doc="The state it was asked in."
+    )
+    transition_id: Mapped[int | None] = mapped_column(
+        BigInt, sa.ForeignKey("Transition.id"), doc="The event that asked; empty for the page's load."
+    )
+    method: Mapped[str] = mapped_column(sa.Text, doc="HTTP method.")
+    url: Mapped[str] = mapped_column(sa.Text, doc="Its address.")
+    body_shape: Mapped[str | None] = mapped_column(sa.Text, doc="The names in the request's body, without values.")
+    status: Mapped[int | None] = mapped_column(sa.SmallInteger, doc="HTTP status; empty when not sent.")
+    mime: Mapped[str | None] = mapped_column(sa.Text, doc="Media type of the answer.")
+
+
+class Edge(Base):
+    """Every link of every page, kept only when asked for; without it the first page that showed a link is known."""
+
+    __tablename__ = "Edge"
+
+    page_id: Mapped[int] = mapped_column(BigInt, primary_key=True, autoincrement=False, doc="The link of the page.")
+    link_id: Mapped[int] = mapped_column(BigInt, primary_key=True, autoincrement=False, doc="The link on it.")
+    text: Mapped[str | None] = mapped_column(sa.Text, doc="Its anchor text there.")
+    source: Mapped[str] = mapped_column(sa.Text, doc="Where it stood there: tag@attribute.")
+    relation: Mapped[Relation] = mapped_column(Code(Relation), doc="The target as seen from the page.")
+
+
+class Meta(Base):
+    """Facts about the database that must not drift."""
+
+    __tablename__ = "Meta"
+
+    key: Mapped[str] = mapped_column(sa.Text, primary_key=True, doc="The fact's name, such as key_ladder.")
+    value: Mapped[str] = mapped_column(sa.Text, doc="The fact.")

@@ -1,0 +1,68 @@
+"""The processes at work on the database: they register, say that they live, and are ended when they die.
+
+Whether a process is dead is asked of the caller (`is_dead`): only a machine knows its own processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from spider.store import frontier, hosts
+from spider.store.schema import Host, Worker, table
+from spider.store.tally import Tally
+
+__all__ = ["WorkerRow", "beat", "recover", "register", "unregister"]
+
+_HOST = table(Host)
+_WORKER = table(Worker)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerRow:
+    """A process that said it works on the database."""
+
+    id: int
+    run_id: int
+    machine: str
+    boot_id: str
+    pid: int
+    started: str
+    heartbeat_at: int
+
+
+def register(connection: sa.Connection, worker: WorkerRow) -> int:
+    """Write a worker down (its own id is not looked at) and return the number it gets."""
+    values = {
+        name: getattr(worker, name) for name in ("run_id", "machine", "boot_id", "pid", "started", "heartbeat_at")
+    }
+    number = connection.execute(sa.insert(_WORKER).values(**values).returning(_WORKER.c.id)).scalar_one()
+    return int(number)
+
+
+def beat(connection: sa.Connection, worker_id: int, *, now: int, until: int) -> bool:
+    """Say that this worker lives and renew its leases; False when others have given it up for dead."""
+    alive = connection.execute(sa.update(_WORKER).where(_WORKER.c.id == worker_id).values(heartbeat_at=now))
+    connection.execute(sa.update(_HOST).where(_HOST.c.lease_worker == worker_id).values(lease_until=until))
+    return alive.rowcount > 0
+
+
+def unregister(connection: sa.Connection, worker_id: int, tally: Tally) -> None:
+    """End a worker: its links go back to W, its hosts are free, its row is gone."""
+    frontier.release(connection, worker_id, tally)
+    hosts.let_go(connection, worker_id)
+    connection.execute(sa.delete(_WORKER).where(_WORKER.c.id == worker_id))
+
+
+def recover(connection: sa.Connection, is_dead: Callable[[WorkerRow], bool], tally: Tally) -> int:
+    """End every worker that `is_dead` says so of; returns how many."""
+    rows = [WorkerRow(*row) for row in connection.execute(sa.select(*(_WORKER.c[name] for name in _COLUMNS)))]
+    dead = [row for row in rows if is_dead(row)]
+    for row in dead:
+        unregister(connection, row.id, tally)
+    return len(dead)
+
+
+_COLUMNS = ("id", "run_id", "machine", "boot_id", "pid", "started", "heartbeat_at")
