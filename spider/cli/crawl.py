@@ -10,7 +10,9 @@ import click
 from spider.cli.options import Globals, setting_options
 from spider.cli.run import follow
 from spider.crawl import Crawler, Plan, load_seeds
+from spider.errors import InputError
 from spider.store import Database
+from spider.store import seeds as seed_list
 
 __all__ = ["command"]
 
@@ -30,5 +32,14 @@ def command(given: Globals, /, seeds: tuple[str, ...], **values: Any) -> int:  #
     flight and stops; a second one stops at once.  Neither loses anything.
     """
     found = load_seeds(seeds, sys.stdin.buffer)
-    with Database.open(given.db) as database:
+    with Database.open(given.db, create=bool(found)) as database:
+        if not found:
+            _check_known(database, given.db)
         return follow(Crawler(database, Plan(**values), seeds=found), quiet=given.quiet, verbose=bool(given.verbose))
+
+
+def _check_known(database: Database, name: str) -> None:
+    """Refuse to crawl nothing: no seed was given, and the database has none either."""
+    with database.read() as connection:
+        if not seed_list.seed_rows(connection):
+            raise InputError(f"no seed is given, and {name} knows none; try spider crawl seeds.txt, or a URL")

@@ -38,6 +38,8 @@ def opened(name: str | None) -> Iterator[TextIO]:
     if name is None or name == "-":
         yield sys.stdout
         return
+    if "\0" in name:
+        raise InputError(f"cannot write {name!r}: not the name of a file")
     target = Path(os.path.realpath(name))
     try:
         if target.exists() and not target.is_file():

@@ -30,7 +30,7 @@ OPTIONS = [
     ("crawl --threads 0", "--threads: 0 is less than 1"),
     ("crawl --header nonsense", "--header: 'nonsense' is not a header; write 'Name: value'"),
     ("crawl --robots maybe", "--robots: 'maybe' is not one of obey, ignore"),
-    ("crawl --depth", "option '--depth' requires an argument; see spider crawl --help"),
+    ("crawl --depth", "option '--depth' requires an argument"),
     ("crawl --dpeth 3", "no such option: --dpeth (did you mean --depth?); see spider crawl --help"),
     ("crawl --db x.db", "--db goes before the command: spider --db … crawl; see spider crawl --help"),
     ("report --match (", "--match: '(' is not a regular expression: missing ), unterminated subpattern at position 0"),
@@ -43,7 +43,7 @@ OPTIONS = [
     ("--colour", "no such option '--colour'; see spider --help"),
     ("--config none.toml status", "--config: none.toml: no such file"),
     ("--config . status", "--config: .: is a directory"),
-    ("crawl none.txt", "none.txt: no such file"),
+    ("crawl none", "none: no such file"),
     ("crawl example.org", "example.org: no such file; if it is a site, write https://example.org"),
 ]
 
@@ -66,7 +66,7 @@ def test_bad_options(line: str, message: str, run: Run, tmp_path: Path) -> None:
 
 FILES = [
     ("depth = -1", "spider.toml, depth: -1 is less than 0"),
-    ("depth = true", "spider.toml, depth: True is not a whole number"),
+    ("depth = true", "spider.toml, depth: true is not a whole number"),
     ("depth = [1]", "spider.toml, depth: this takes one value"),
     ("depth = 1979-05-27", "spider.toml, depth: this takes one value"),
     (
@@ -187,7 +187,7 @@ def test_as_a_process(spider: Program, tmp_path: Path) -> None:
     """The real program says the same: one line on the standard error stream, nothing on the other, its code."""
     cases = [
         (["crawl", "--depth", "-1"], USAGE, "spider: --depth: -1 is less than 0\n"),
-        (["crawl", "none.txt"], USAGE, "spider: none.txt: no such file\n"),
+        (["crawl", "none"], USAGE, "spider: none: no such file\n"),
         (["crwl"], USAGE, "spider: no such command: 'crwl' (did you mean crawl?); see spider --help\n"),
     ]
     for args, code, message in cases:

@@ -35,8 +35,8 @@ def seen(run: Run, monkeypatch: pytest.MonkeyPatch) -> Seen:
     class Database:
         @staticmethod
         @contextlib.contextmanager
-        def open(address: str) -> Iterator[None]:
-            caught["db"] = address
+        def open(address: str, *, create: bool) -> Iterator[None]:
+            caught.update(db=address, create=create)
             yield
 
     monkeypatch.setattr(crawl, "Database", Database)
@@ -46,7 +46,7 @@ def seen(run: Run, monkeypatch: pytest.MonkeyPatch) -> Seen:
 
     def invoke(*args: object, before: tuple[object, ...] = (), **variables: str) -> dict[str, Any]:
         caught.clear()
-        done = run(*before, "crawl", *args, **variables)
+        done = run(*before, "crawl", "http://museum.example/", *args, **variables)
         assert (done.exit_code, done.stderr) == (0, "")
         return dict(caught)
 
