@@ -7,8 +7,8 @@ chosen group are matched by Protego.  Bytes in, values out: nothing is fetched.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Self
 
 from protego import Protego
@@ -53,60 +53,68 @@ class Decision:
     number: int | None = None
 
 
-@dataclass
-class _Group:
-    """The lines for one agent, from all of its groups."""
+@dataclass(slots=True)
+class _Block:
+    """Lines of agents and the lines that follow them, up to the next agents; delays with their numbers."""
 
     rules: list[Rule] = field(default_factory=list)
-    delays: list[float] = field(default_factory=list)
+    delays: list[tuple[int, float]] = field(default_factory=list)
 
-    @cached_property
-    def matcher(self) -> Protego:
-        """Protego, knowing this group alone."""
-        return _matcher(self.rules)
+
+class _Group:
+    """The lines for one agent, from all of its blocks."""
+
+    def __init__(self, blocks: Iterable[tuple[int, _Block]]) -> None:
+        """Put the blocks together, each with the line that names the agent, and let Protego know these rules alone.
+
+        A Crawl-delay does not end the agents' lines: it belongs to those above it.
+        """
+        parts = list(blocks)
+        self.rules = [rule for _, block in parts for rule in block.rules]
+        self.delays = [delay for named, block in parts for number, delay in block.delays if number > named]
+        self.matcher = _matcher(self.rules)
 
 
 class Robots:
     """One robots.txt file.  It belongs to a scheme, host and port."""
 
-    def __init__(self, groups: dict[str, _Group], sitemaps: tuple[str, ...]) -> None:
-        """Keep what was parsed; use `parse`."""
-        self._groups = groups
+    def __init__(self, blocks: dict[str, dict[int, tuple[int, _Block]]], sitemaps: tuple[str, ...]) -> None:
+        """Keep what was parsed, the blocks of each agent by their numbers; use `parse`."""
+        self._blocks = blocks
+        self._groups: dict[str, _Group] = {}
         self.sitemaps = sitemaps
 
     @classmethod
     def parse(cls, body: bytes, base: str | None = None) -> Self:
         """Read a robots.txt file, whatever is in it; `base` is its own address, for sitemaps given without theirs."""
-        groups: dict[str, _Group] = {}
+        blocks: dict[str, dict[int, tuple[int, _Block]]] = {}
         sitemaps: dict[str, None] = {}
-        current: list[_Group] = []
-        open_group = False  # whether the next user-agent line adds to the current group
+        block, fresh = _Block(), False  # fresh: the next agent's line adds to the block
+        count = 0
         for number, key, value, text in _lines(body):
             if key in AGENT_KEYS:
-                if not open_group:
-                    current, open_group = [], True
-                name = _token(value)
-                if name:
-                    current.append(groups.setdefault(name, _Group()))
+                if not fresh:
+                    block, fresh, count = _Block(), True, count + 1
+                blocks.setdefault(_token(value), {}).setdefault(count, (number, block))
             elif key in RULE_KEYS:
-                open_group = False
-                _add_rule(current, Rule(number, key in ALLOW_KEYS, _ascii(value), text))
-            elif key in DELAY_KEYS:
-                _add_delay(current, value)
+                fresh = False
+                if value:  # a rule without a path says nothing
+                    block.rules.append(Rule(number, key in ALLOW_KEYS, _ascii(value), text))
+            elif key in DELAY_KEYS and NUMBER.fullmatch(value):
+                block.delays.append((number, float(value)))
             elif key in SITEMAP_KEYS and len(sitemaps) < MAX_SITEMAPS:
                 sitemaps |= dict.fromkeys(_sitemap(value, base))
-        return cls(groups, tuple(sitemaps))
+        blocks.pop("", None)
+        return cls(blocks, tuple(sitemaps))
 
     def allows(self, agent: str, url: str) -> bool:
         """Tell whether the agent (a product token) may ask for an address of this host."""
-        group = self._group(agent)
-        return group is None or not group.rules or bool(group.matcher.can_fetch(url, "*"))
+        return bool(self._group(agent).matcher.can_fetch(url, "*"))
 
     def decide(self, agent: str, url: str) -> Decision:
         """Tell the same, and the line that says so: the longest of those that match."""
         allowed = self.allows(agent, url)
-        group = self._group(agent)
-        speaking = [rule for rule in (group.rules if group else []) if rule.allow == allowed and _matches(rule, url)]
+        speaking = [rule for rule in self._group(agent).rules if rule.allow == allowed and _matches(rule, url)]
         if not speaking:
             return Decision(allowed)
         rule = max(speaking, key=lambda rule: len(rule.path))
@@ -114,17 +122,16 @@ class Robots:
 
     def crawl_delay(self, agent: str) -> float | None:
         """Return the seconds that the agent is asked to wait between requests, as they stand there; None if none."""
-        group = self._group(agent)
-        return max(group.delays) if group and group.delays else None
+        return max(self._group(agent).delays, default=None)
 
-    @property
-    def empty(self) -> bool:
-        """Whether no line is a rule, so that everything is allowed to everybody."""
-        return not any(group.rules for group in self._groups.values())
-
-    def _group(self, agent: str) -> _Group | None:
-        """Choose the agent's own group, or that of everybody (RFC 9309, section 2.2.1)."""
-        return self._groups.get(agent.partition("/")[0].lower()) or self._groups.get("*")
+    def _group(self, agent: str) -> _Group:
+        """Choose the agent's own lines, or else those for everybody (RFC 9309, section 2.2.1)."""
+        name = agent.partition("/")[0].lower()
+        if name not in self._blocks:
+            name = "*"
+        if name not in self._groups:
+            self._groups[name] = _Group(self._blocks.get(name, {}).values())
+        return self._groups[name]
 
 
 def _lines(body: bytes) -> list[tuple[int, bytes, bytes, str]]:
@@ -161,19 +168,6 @@ def _token(value: bytes) -> str:
 def _ascii(path: bytes) -> str:
     """Percent-encode what is no printable ASCII: it is matched so (RFC 9309, section 2.2.2)."""
     return UNSAFE.sub(lambda found: b"%%%02X" % found.group()[0], path).decode("ascii")
-
-
-def _add_rule(groups: list[_Group], rule: Rule) -> None:
-    """Give a rule to the groups it stands in; one without a path says nothing."""
-    if rule.path:
-        for group in groups:
-            group.rules.append(rule)
-
-
-def _add_delay(groups: list[_Group], value: bytes) -> None:
-    if NUMBER.fullmatch(value):
-        for group in groups:
-            group.delays.append(float(value))
 
 
 def _sitemap(value: bytes, base: str | None) -> list[str]:
