@@ -262,7 +262,7 @@ def error_rows(
 def skipped_counts(connection: sa.Connection) -> dict[str, int]:
     """Return how many addresses each rule refused."""
     query = sa.select(_SKIPPED.c.rule, sa.func.count()).group_by(_SKIPPED.c.rule).order_by(_SKIPPED.c.rule)
-    return dict(connection.execute(query).tuples().all())
+    return {str(rule): int(number) for rule, number in connection.execute(query)}
 
 
 def outlink_count(connection: sa.Connection) -> int:
