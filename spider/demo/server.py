@@ -103,6 +103,7 @@ class _Handler(BaseHTTPRequestHandler):
     server_version = "LanternHouse"
     sys_version = ""
     timeout = 30
+    wbufsize = -1  # head and body leave together: the second of two small packets would wait for the first's receipt
     entries: ClassVar[Mapping[str, _Entry]] = {}
     log: ClassVar[list[str] | None] = None
 

@@ -42,10 +42,10 @@ class Sight:
 class Truth:
     """The whole site.
 
-    `pages` are visited, each once; `redirects` say where an address leads; `dead` are links that fail, with
-    their status; `closed` are links that robots.txt closes; `external` are links that leave the site and are
-    no media; `unlinked` are pages that no link leads to (behind a POST form, or behind a closed door);
-    `missing` are media that the site links to and does not have.
+    `pages` are visited, each once; `redirects` say where an address leads, in one case to itself; `dead` are
+    links that fail, with their status; `closed` are links that robots.txt closes; `external` are links that
+    leave the site and are no media; `unlinked` are pages that no link leads to (behind a POST form, or behind a
+    closed door); `missing` are media that the site links to and does not have.
     """
 
     pages: Mapping[str, Sight] = field(default_factory=dict)

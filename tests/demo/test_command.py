@@ -14,12 +14,27 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 import requests
+from click.testing import CliRunner, Result
 
+from spider.cli import main
 from spider.demo import TRUTH, serve
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
+Here = Callable[..., Result]
 Start = Callable[..., subprocess.Popen[str]]
+ENDLESS = "/lost/self.html"  # the one address that leads to itself
 Row = dict[str, str | int | None]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Here:
+    """Give a function that runs the program in this process, in `tmp_path`: a start costs more than a demo."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*args: object, **variables: str) -> Result:
+        return CliRunner().invoke(main, [str(arg) for arg in args], env=variables)
+
+    return run
 
 
 def truth(base: str) -> set[tuple[str, str, str, int]]:
@@ -36,15 +51,15 @@ def told(rows: list[Row]) -> set[tuple[object, ...]]:
     return {(row["page"], row["media"], row["kind"], row["depth"]) for row in rows}
 
 
-def report(spider: Run, db: object) -> list[Row]:
+def report(here: Here, db: str) -> list[Row]:
     """Return a database's report, its media one by one."""
-    ran = spider("--db", db, "report", "--format", "json")
-    assert (ran.returncode, ran.stderr) == (0, "")
+    ran = here("--db", db, "report", "--format", "json")
+    assert (ran.exit_code, ran.stderr) == (0, "")
     rows: list[Row] = json.loads(ran.stdout)
     return rows
 
 
-def test_a_crawl_of_the_site_finds_the_truth_and_asks_for_nothing_else(spider: Run) -> None:
+def test_a_crawl_of_the_site_finds_the_truth_and_asks_for_nothing_else(spider: Run, here: Here) -> None:
     """Every page once, every medium with its text, what fails with its status; no closed page, no medium's body."""
     log: list[str] = []
     with serve(log=log) as base:
@@ -54,10 +69,11 @@ def test_a_crawl_of_the_site_finds_the_truth_and_asks_for_nothing_else(spider: R
     assert {path: asked.pop(path, 0) for path in TRUTH.pages} == dict.fromkeys(TRUTH.pages, 1)
     assert {path: asked.pop(path, 0) for path in TRUTH.dead} == dict.fromkeys(TRUTH.dead, 1)
     redirects = {path: asked.pop(path, 0) for path in TRUTH.redirects}
-    assert redirects == dict.fromkeys(TRUTH.redirects, 1)
+    assert 1 <= redirects.pop(ENDLESS) <= 21  # with hope, and then no more
+    assert set(redirects.values()) == {1}
     assert dict(asked) == {"/robots.txt": 1, "/listen/bell": 1}
 
-    rows = report(spider, "x.db")
+    rows = report(here, "x.db")
     assert told(rows) == truth(base)
     assert len(rows) == len(truth(base))
     assert {row["seed"] for row in rows} == {base}
@@ -67,12 +83,15 @@ def test_a_crawl_of_the_site_finds_the_truth_and_asks_for_nothing_else(spider: R
             texts = {urljoin(base, medium.url): medium.text for medium in sight.media if medium.text}
             assert row["text"] == texts.get(str(row["media"]), row["text"])
 
-    failed = json.loads(spider("--db", "x.db", "errors", "--format", "json").stdout)
+    failed = json.loads(here("--db", "x.db", "errors", "--format", "json").stdout)
     dead = {row["url"]: row["status"] for row in failed if row["reason"] == "client"}
     assert dead == {urljoin(base, path): status for path, status in TRUTH.dead.items()}
+    others = {(row["url"], row["reason"]) for row in failed if row["reason"] != "client"}
+    closed = {(urljoin(base, path), "robots") for path in TRUTH.closed}
+    assert others == {(urljoin(base, ENDLESS), "redirect"), *closed}
 
 
-def test_the_demo_shows_a_whole_crawl(spider: Run, tmp_path: Path) -> None:
+def test_the_demo_shows_a_whole_crawl(spider: Run, here: Here, tmp_path: Path) -> None:
     """It serves, crawls, reports and counts, in seconds, and leaves demo.db behind."""
     began = time.monotonic()
     ran = spider("demo")
@@ -80,39 +99,39 @@ def test_the_demo_shows_a_whole_crawl(spider: Run, tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stderr
     found = re.search(r"http://127\.0\.0\.1:\d+/", ran.stderr)
     assert found, ran.stderr
-    assert told(report(spider, "demo.db")) == truth(found[0])
+    assert told(report(here, "demo.db")) == truth(found[0])
     assert "puppet.swf" in ran.stdout
     assert "灯影" in ran.stdout
     assert re.search(r"(?m)^\s*0 +0 +\d+ .* all$", ran.stdout), ran.stdout
     assert {file.name for file in tmp_path.iterdir()} <= {"demo.db", "demo.db-wal", "demo.db-shm"}
 
 
-def test_the_demo_may_be_run_again(spider: Run) -> None:
+def test_the_demo_may_be_run_again(here: Here) -> None:
     """A second demo begins anew, on the same database, and finds the same."""
-    first = spider("--db", "mine.db", "demo")
-    second = spider("--db", "mine.db", "demo")
-    assert (first.returncode, second.returncode) == (0, 0)
-    seeds = {row["seed"] for row in report(spider, "mine.db")}
+    first = here("--db", "mine.db", "demo")
+    second = here("--db", "mine.db", "demo")
+    assert (first.exit_code, second.exit_code) == (0, 0)
+    seeds = {row["seed"] for row in report(here, "mine.db")}
     assert len(seeds) == 1
     assert str(seeds.pop()) in second.stderr
 
 
-def test_the_demo_leaves_other_files_alone(spider: Run, tmp_path: Path) -> None:
+def test_the_demo_leaves_other_files_alone(here: Here, tmp_path: Path) -> None:
     """A database or file that is not a demo's is not touched; one line says so, and the code is 2."""
     letter = tmp_path / "letter.txt"
     letter.write_text("dear museum")
-    ran = spider("demo", SPIDER_DB="letter.txt")
-    assert (ran.returncode, ran.stdout) == (2, "")
+    ran = here("demo", SPIDER_DB="letter.txt")
+    assert (ran.exit_code, ran.stdout) == (2, "")
     assert ran.stderr == (
         "spider: letter.txt is not a demo's database, so the demo leaves it alone; name another with --db\n"
     )
     assert letter.read_text() == "dear museum"
 
 
-def test_a_quiet_demo_gives_the_answers_alone(spider: Run, tmp_path: Path) -> None:
+def test_a_quiet_demo_gives_the_answers_alone(here: Here, tmp_path: Path) -> None:
     """With -q nothing is said beside report and counts; --output names and makes the place of demo.db."""
-    ran = spider("-q", "demo", "--output", "a/b")
-    assert (ran.returncode, ran.stderr) == (0, "")
+    ran = here("-q", "demo", "--output", "a/b")
+    assert (ran.exit_code, ran.stderr) == (0, "")
     assert (tmp_path / "a/b/demo.db").is_file()
 
 
@@ -126,21 +145,21 @@ def test_a_quiet_demo_gives_the_answers_alone(spider: Run, tmp_path: Path) -> No
         (("--db", "file", "demo"), "file is not a demo's database"),
     ],
 )
-def test_what_cannot_be_shown_is_one_line(words: tuple[str, ...], line: str, spider: Run, tmp_path: Path) -> None:
+def test_what_cannot_be_shown_is_one_line(words: tuple[str, ...], line: str, here: Here, tmp_path: Path) -> None:
     """Bad options end with 2, one line, and nothing made."""
     (tmp_path / "file").write_text("x")
-    ran = spider(*words)
-    assert (ran.returncode, ran.stdout) == (2, "")
+    ran = here(*words)
+    assert (ran.exit_code, ran.stdout) == (2, "")
     assert line in ran.stderr
     assert ran.stderr.count("\n") == 1
     assert [file.name for file in tmp_path.iterdir()] == ["file"]
 
 
-def test_a_port_that_is_taken_is_one_line(spider: Run) -> None:
+def test_a_port_that_is_taken_is_one_line(here: Here) -> None:
     """A port somebody else has is told, with the code for what the user gave."""
     with serve() as base:
-        ran = spider("demo", "--serve-only", "--port", urlsplit(base).port)
-    assert (ran.returncode, ran.stderr) == (
+        ran = here("demo", "--serve-only", "--port", urlsplit(base).port)
+    assert (ran.exit_code, ran.stderr) == (
         2,
         f"spider: cannot serve on port {urlsplit(base).port}: address already in use\n",
     )
