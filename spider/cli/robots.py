@@ -28,7 +28,7 @@ _USED = ("delay", "contact", "timeout", "deadline", "header")
 @setting_options(without=[setting.name for setting in settings.SETTINGS if setting.name not in _USED])
 def robots(
     *, url: str, agent: str, delay: float, contact: str | None, timeout: float, deadline: float,
-    header: tuple[str, ...],
+    header: tuple[tuple[str, str], ...],
 ) -> int:  # fmt: skip
     """Tell what a site's robots.txt allows.
 
@@ -38,8 +38,9 @@ def robots(
     then all is closed until there is one.
     """
     address = normalize(url)
-    pairs = tuple((name, value.strip()) for name, _, value in (one.partition(":") for one in header))
-    with Client(ClientSettings(contact=contact, timeout=timeout, deadline=deadline, headers=pairs)) as client:
+    if not address.startswith(("http://", "https://")):
+        raise click.BadParameter(f"not an address of the web: {address!r}", param_hint="URL")
+    with Client(ClientSettings(contact=contact, timeout=timeout, deadline=deadline, headers=header)) as client:
         ruling = ask(client.whole, address)
     for line in _lines(ruling, agent, address, delay):
         click.echo(visible(line))
