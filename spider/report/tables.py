@@ -84,7 +84,8 @@ def grid_lines(headings: Sequence[str], rows: Sequence[Sequence[str]], columns: 
 
 def _page_details(record: Record) -> list[str]:
     """Return what is told of a page below its address."""
-    return [str(record["title"] or "(no title)"), f"seed {record['seed']}", f"depth {record['depth']}"]
+    title = f"“{record['title']}”" if record["title"] else "(no title)"
+    return [title, f"depth {record['depth']}", f"seed {record['seed']}"]
 
 
 def _media_details(record: Record) -> list[str]:

@@ -47,14 +47,14 @@ def test_a_page_stands_above_its_media() -> None:
     other = song | {"page": "http://museum.example/", "title": "", "last_seen": "2026-12-01T00:00:00Z", "depth": 0}
     assert texts(media_lines([PAGE, song, other], None)) == [
         "http://museum.example/films/1931/index.html",
-        "  Films of 1931 · seed http://museum.example/ · depth 2",
+        "  “Films of 1931” · depth 2 · seed http://museum.example/",
         f"  video  {PAGE['media']}",
         "         “The film” · a@href · seen 2026-11-30T20:56:03Z",
         "  audio  http://museum.example/song.ogg",
         "         source@src · seen 2026-11-30T20:56:03Z",
         "",
         "http://museum.example/",
-        "  (no title) · seed http://museum.example/ · depth 0",
+        "  (no title) · depth 0 · seed http://museum.example/",
         "  audio  http://museum.example/song.ogg",
         "         source@src · seen 2026-11-30T20:56:03Z to 2026-12-01T00:00:00Z",
         "",
@@ -66,7 +66,7 @@ def test_a_terminal_s_lines_are_wrapped() -> None:
     """On a terminal addresses break behind a delimiter and go on below themselves."""
     assert texts(media_lines([PAGE], 60)) == [
         "http://museum.example/films/1931/index.html",
-        "  Films of 1931 · seed http://museum.example/ · depth 2",
+        "  “Films of 1931” · depth 2 · seed http://museum.example/",
         "  video  http://museum.example/films/1931/",
         "         a-very-long-name-of-a-film-that-goes-on.mp4?",
         "         quality=high&lang=en",
