@@ -22,7 +22,7 @@ from spider.errors import StorageError
 from spider.store import schema
 
 if TYPE_CHECKING:
-    from sqlalchemy.engine.interfaces import DBAPIConnection
+    from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
 
 __all__ = ["Database", "address_of", "migrations"]
 
@@ -184,7 +184,8 @@ def _prepare_sqlite(connection: DBAPIConnection, _record: object) -> None:
     last = time.monotonic() + BUSY_SECONDS
     while True:
         try:
-            cursor.execute("PRAGMA journal_mode = WAL")
+            if not _is_foreign(cursor):
+                cursor.execute("PRAGMA journal_mode = WAL")
             break
         except sqlite3.OperationalError as error:
             # The busy handler does not serve this switch: SQLite answers "locked" at once.
@@ -194,6 +195,13 @@ def _prepare_sqlite(connection: DBAPIConnection, _record: object) -> None:
     for pragma in PRAGMAS:
         cursor.execute(pragma)
     cursor.close()
+
+
+def _is_foreign(cursor: DBAPICursor) -> bool:
+    """Tell another program's database, which is refused soon and must stay as it is until then."""
+    cursor.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    tables = {row[0] for row in cursor.fetchall()}
+    return bool(tables) and "alembic_version" not in tables
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:
