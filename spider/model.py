@@ -251,6 +251,8 @@ class Page:
     `charset` is a WHATWG encoding name in lower case, `charset_from` one of bom, header, meta, xml,
     utf-8, detector, default.  `base` is the URL that relative references were resolved against.
     `robots` holds the directives of meta robots in lower case.  `notes` names what was cut, with numbers.
+    `others` are the hyperlinks that lead to no http or https address (mailto, javascript, what is no
+    URL): their `h` is 0, and nobody follows them.
     """
 
     url: str
@@ -267,6 +269,7 @@ class Page:
     scripts: tuple[str, ...] = ()
     inline_scripts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    others: tuple[Link, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,6 +95,8 @@ def _object(found: Gathering, node: LexborNode, attributes: Attributes) -> None:
     kind = _object_kind(url, mime, class_id)
     if kind is MediaKind.FLASH and fallback:
         return
+    if kind is MediaKind.FLASH and class_id is not None and not (mime or "").strip():
+        url = _better(node) or url
     claim = _claim(url, source, kind, attributes)
     _variables(found, params.get(_VARIABLES), Source("param", _VARIABLES))
     if outer is not None and outer.kind is claim.kind:
@@ -104,6 +106,19 @@ def _object(found: Gathering, node: LexborNode, attributes: Attributes) -> None:
         _take(found, claim, mime)
         if kind is not None:
             found.objects[node.mem_id] = claim
+
+
+def _better(node: LexborNode) -> str | None:
+    """Return the movie of the first embed inside an object that only its class identifier makes Flash.
+
+    Ruffle plays that one: the class is for Internet Explorer, the embed for all others.
+    """
+    for inner in node.css("embed"):
+        attributes = inner.attributes
+        src = attributes.get("src") or ""
+        if src.strip() and is_flash(src, mime=attributes.get("type")):
+            return src
+    return None
 
 
 def _object_kind(url: str, mime: str | None, class_id: str | None) -> MediaKind | None:

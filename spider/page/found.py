@@ -16,9 +16,9 @@ from spider.page.charset import clean
 from spider.page.gather import Claim, Gathering
 from spider.page.kinds import by_mime, by_name, media_kind
 from spider.page.players import player
-from spider.url import identify_all, relation
+from spider.url import InvalidURL, identify_all, normalize, relation
 
-__all__ = ["Addresses", "links", "media"]
+__all__ = ["Addresses", "links", "media", "others"]
 
 _RELATIONS = {str(member): member for member in Relation}
 _SCHEME = re.compile(r"\s*+([a-zA-Z][a-zA-Z0-9+.-]*+)[:]")
@@ -29,6 +29,7 @@ _STREAMS = frozenset(
 )
 
 Address = tuple[str, int]
+Judgement = tuple[MediaKind, str | None, Confidence]
 
 
 @dataclass(slots=True)
@@ -91,6 +92,23 @@ def links(found: Gathering, addresses: Addresses, page: str) -> tuple[Link, ...]
     return tuple(made)
 
 
+def others(found: Gathering, addresses: Addresses) -> tuple[Link, ...]:
+    """Keep the hyperlinks that lead to no http or https address: mailto, javascript, what is no URL."""
+    return tuple(
+        Link(_opaque(one.raw), 0, one.source, Relation.EXTERNAL, one.text, one.title, one.rel, nofollow=True)
+        for one in found.references
+        if addresses.get(one.raw) is None
+    )
+
+
+def _opaque(raw: str) -> str:
+    """Write an address of another scheme as the URL standard does, or clean what is none."""
+    try:
+        return normalize(raw)
+    except InvalidURL:
+        return clean(raw)
+
+
 def _linked(found: Gathering, addresses: Addresses) -> list[Claim]:
     """Claim the anchors that lead to a medium by their extension or their declared type."""
     seen: dict[str, bool] = {}
@@ -120,34 +138,42 @@ def _linked(found: Gathering, addresses: Addresses) -> list[Claim]:
     return claims
 
 
-def _judge(claim: Claim, url: str) -> tuple[MediaKind, str | None, Confidence] | None:
+def _judge(claim: Claim, url: str) -> Judgement | None:
     """Decide what a claim is: declared type, then the element, then the extension, then the player."""
-    if not claim.frame:
-        told = (
-            by_mime(claim.mime, url)
-            or (media_kind(url, claim.mime) if claim.confidence is Confidence.LINK else None)
-            or by_name(url)
-        )
-        if claim.kind is not None:
-            return claim.kind, claim.format or _format(claim, url, told), claim.confidence
-        if told is not None:
-            return told[0], claim.format or told[1], claim.confidence
+    if claim.confidence is Confidence.PLAYER or claim.frame:
+        return _judge_frame(claim, url)
+    told = by_mime(claim.mime, url)
+    if told is None:
+        told = media_kind(url, claim.mime) if claim.confidence is Confidence.LINK else by_name(url)
+    kind = claim.kind
+    if kind is None or (claim.confidence is Confidence.METADATA and told and told[0] is MediaKind.FLASH):
+        # a video that Open Graph names by a movie is that movie
+        kind = told[0] if told else None
+    if kind is not None:
+        return kind, claim.format or _format(kind, url, told), claim.confidence
+    host = player(url)
+    return (host[0], host[1], Confidence.PLAYER) if host else None
+
+
+def _judge_frame(claim: Claim, url: str) -> Judgement | None:
+    """Decide what a place that may hold any document holds: a player, a file, or nothing to us."""
     host = player(url)
     if host is not None:
         return host[0], host[1], Confidence.PLAYER
-    if claim.frame:
-        # an object's type has been weighed by then: what was not Flash does not become it by its name
-        named = media_kind(url)
-        if named is not None and named[0] is not MediaKind.FLASH:
-            surely = claim.source.tag in {"object", "embed", "param"}
-            return named[0], named[1], Confidence.ELEMENT if surely else Confidence.ATTRIBUTE
-    return None
+    if not claim.frame:
+        return (claim.kind, None, claim.confidence) if claim.kind else None
+    # an object's type has been weighed by then: what was not Flash does not become it by its name
+    named = media_kind(url)
+    if named is None or named[0] is MediaKind.FLASH:
+        return None
+    surely = claim.source.tag in {"object", "embed", "param"}
+    return named[0], named[1], Confidence.ELEMENT if surely else Confidence.ATTRIBUTE
 
 
-def _format(claim: Claim, url: str, told: tuple[MediaKind, str] | None) -> str | None:
+def _format(kind: MediaKind, url: str, told: tuple[MediaKind, str] | None) -> str | None:
     if told is not None:
         return told[1]
-    return "swf" if claim.kind is MediaKind.FLASH and not player(url) else None
+    return "swf" if kind is MediaKind.FLASH and not player(url) else None
 
 
 @dataclass(slots=True)
@@ -178,9 +204,7 @@ def media(found: Gathering, addresses: Addresses) -> tuple[Media, ...]:
     return tuple(_make(url, ids[url], medium, addresses) for (url, _), medium in heap.items())
 
 
-def _merge(
-    heap: dict[tuple[str, bool], _Medium], url: str, claim: Claim, told: tuple[MediaKind, str | None, Confidence]
-) -> None:
+def _merge(heap: dict[tuple[str, bool], _Medium], url: str, claim: Claim, told: Judgement) -> None:
     kind, form, confidence = told
     key = (url, kind is not MediaKind.FLASH)
     known = heap.get(key)

@@ -55,7 +55,10 @@ class Claim:
 
 @dataclass(slots=True)
 class Gathering:
-    """The heap that the handlers throw what they find upon, in document order."""
+    """The heap that the handlers throw what they find upon, in document order.
+
+    `budget` is the number of characters of anchor text still to be read: nested anchors share theirs.
+    """
 
     references: list[Reference] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
@@ -63,7 +66,6 @@ class Gathering:
     title: str = ""
     language: str | None = None
     canonical: str | None = None
-    anchors: int = 0
     metas: list[tuple[str, str]] = field(default_factory=list)
     robots: set[str] = field(default_factory=set)
     scripts: list[str] = field(default_factory=list)
@@ -71,7 +73,10 @@ class Gathering:
     feeds: list[str] = field(default_factory=list)
     frames: list[str] = field(default_factory=list)
     variables: list[tuple[str, Source]] = field(default_factory=list)
-    items: list[LexborNode] = field(default_factory=list)
+    templates: list[LexborNode] = field(default_factory=list)
+    hidden: list[Reference] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    budget: int = 1_000_000
     objects: dict[int, Claim] = field(default_factory=dict)
 
 

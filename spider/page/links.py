@@ -63,6 +63,7 @@ _REFRESH = re.compile(
     r"""\s*+[0-9.]*+\s*+[;,\s]\s*+(?:url\s*+=\s*+)?("[^"]*+|'[^']*+|[^\s"'].*+)""", re.IGNORECASE | re.DOTALL
 )
 _SPACE = " \t\n\f\r"
+_TEXT = 2000  # characters of one anchor's text that are kept
 
 
 def words(value: str | None) -> tuple[str, ...]:
@@ -81,9 +82,11 @@ def refresh_target(content: str) -> str | None:
     return target.strip(_SPACE) or None
 
 
-def label(node: LexborNode, attributes: Attributes) -> str:
+def label(found: Gathering, node: LexborNode, attributes: Attributes) -> str:
     """Return an anchor's text; for one without, its image's alt, its title or its aria-label."""
-    text = clean(node.text_content)
+    raw = node.text() if found.budget > 0 else ""
+    found.budget -= len(raw)
+    text = clean(raw)[:_TEXT]
     if text:
         return text
     for image in node.css("img"):
@@ -97,12 +100,11 @@ def _anchor(found: Gathering, node: LexborNode, attributes: Attributes) -> None:
     name = "href" if "href" in attributes else "xlink:href"
     if name not in attributes:
         return
-    found.anchors += name == "href"
     found.references.append(
         Reference(
             attributes[name] or "",
             _SOURCE["a", name],
-            label(node, attributes),
+            label(found, node, attributes),
             clean(attributes.get("title")),
             words(attributes.get("rel")),
             attributes.get("type"),
@@ -113,7 +115,6 @@ def _anchor(found: Gathering, node: LexborNode, attributes: Attributes) -> None:
 def _area(found: Gathering, _node: LexborNode, attributes: Attributes) -> None:
     if "href" not in attributes:
         return
-    found.anchors += 1
     title = clean(attributes.get("title"))
     text = clean(attributes.get("alt")) or title or clean(attributes.get("aria-label"))
     rel = words(attributes.get("rel"))

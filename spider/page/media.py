@@ -14,7 +14,7 @@ from spider.model import Confidence, MediaKind, Source
 from spider.page.charset import clean
 from spider.page.gather import Attributes, Claim, Gathering, Handler
 
-__all__ = ["MEDIA_SOURCES", "MEDIA_TAGS"]
+__all__ = ["MEDIA_SOURCES", "MEDIA_TAGS", "preload"]
 
 # (tag, attribute): how sure it is.  The order is the order of trust.
 MEDIA_SOURCES: Final = MappingProxyType(
@@ -100,12 +100,16 @@ def _image(found: Gathering, _node: LexborNode, attributes: Attributes) -> None:
 
 
 def _preload(found: Gathering, _node: LexborNode, attributes: Attributes) -> None:
-    """Read what a page asks to have fetched early, if it is to be played."""
+    preload(found, attributes, _PRELOAD)
+
+
+def preload(found: Gathering, attributes: Attributes, source: Source) -> None:
+    """Claim what a page, or its Link header, asks to have fetched early, if it is to be played."""
     rel = (attributes.get("rel") or "").lower().split()
     kind = _KINDS.get((attributes.get("as") or "").strip().lower())
     if kind is not None and attributes.get("href") and not {"preload", "prefetch"}.isdisjoint(rel):
         href, mime = attributes["href"] or "", attributes.get("type")
-        found.claims.append(Claim(href, _PRELOAD, Confidence.PRELOAD, kind, mime))
+        found.claims.append(Claim(href, source, Confidence.PRELOAD, kind, mime))
 
 
 def _frame(found: Gathering, node: LexborNode, attributes: Attributes) -> None:

@@ -1,0 +1,115 @@
+"""What scripts and attributes name: guesses, each marked as one.
+
+A script is not run here.  A quoted string whose path has a media extension is a guess; a string that
+is glued to another one is none, nor is what a template leaves open.  SWFObject's and Adobe's calls say
+more: their first argument is a movie, and the Express Install they name is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from spider.model import Confidence, MediaKind, Source
+from spider.page.gather import Claim, Gathering
+from spider.page.kinds import EXTENSIONS, media_kind
+
+__all__ = ["gather_scripts", "is_hint", "strings"]
+
+_HINT = re.compile(
+    rf"\.(?:{'|'.join(sorted(set(EXTENSIONS) - {'it', 'mod', 'au', 'xm'}))})(?![\w.-]*\s*\()\b", re.IGNORECASE
+)
+_REACH = 600  # characters to either side that a string's quotes are looked for in
+_FORBIDDEN = re.compile(r"[\s<>{}|^`\"']|\$\{|\\(?!/)|%s")
+_TOOLS = re.compile(
+    r"express_?install|playerproductinstall|plupload|swfupload|uploadify|zeroclipboard|moxie|flashxhr|store\.swf",
+    re.IGNORECASE,
+)
+_QUOTES = "\"'`"
+_CODE: Final = frozenset(
+    {
+        "",
+        "application/ecmascript",
+        "application/javascript",
+        "application/json",
+        "application/x-javascript",
+        "module",
+        "text/ecmascript",
+        "text/javascript",
+        "text/jscript",
+        "text/x-javascript",
+    }
+)
+_UNICODE_SLASH = re.compile(r"\\u002f", re.IGNORECASE)
+_TEXT, _CALL = Source("script", "text"), Source("script", "swfobject")
+
+_STRING = r"""(["'])([^"'\\\n]{1,500})\1"""
+_SWFOBJECT = re.compile(
+    rf"(?:swfobject\s*\.\s*embedSWF\s*\(|new\s+(?:SWFObject|FlashObject)\s*\()\s*{_STRING}\s*([,)+])", re.IGNORECASE
+)
+_RUN_CONTENT = re.compile(r"AC_FL_RunContent\s*\(([^)]{0,4000})", re.IGNORECASE)
+_ARGUMENT = re.compile(rf"""(?:["'](src|movie)["'])\s*,\s*{_STRING}(\s*\+)?""", re.IGNORECASE)
+
+
+def is_hint(text: str) -> bool:
+    """Say whether a media extension stands anywhere in a text."""
+    return _HINT.search(text) is not None
+
+
+def strings(text: str) -> Iterator[str]:
+    """Yield the quoted strings that are addresses of media, in a script or in a JSON text."""
+    if "\\u002" in text:
+        text = _UNICODE_SLASH.sub("/", text)
+    last = -1
+    for match in _HINT.finditer(text):
+        if match.start() < last:
+            continue
+        low = max(0, match.start() - _REACH)
+        start = max(text.rfind(quote, low, match.start()) for quote in _QUOTES)
+        if start < 0:
+            continue
+        end = text.find(text[start], match.end(), match.end() + _REACH)
+        if end < 0:
+            continue
+        last = end
+        if not _is_glued(text, start, end):
+            value = text[start + 1 : end].removesuffix("\\").replace("\\/", "/")
+            if not _FORBIDDEN.search(value) and not _TOOLS.search(value) and media_kind(value) is not None:
+                yield value
+
+
+def _is_glued(text: str, start: int, end: int) -> bool:
+    """Say whether a string is part of a longer one, or of a line that is commented out."""
+    before = text[max(0, start - 40) : start].rstrip("\\ \t\r\n")
+    if before.endswith("+") or text[end + 1 : end + 40].lstrip().startswith("+"):
+        return True
+    line = text.rfind("\n", max(0, start - _REACH), start)
+    return line >= 0 and text[line:start].lstrip().startswith("//")
+
+
+def _calls(text: str) -> Iterator[str]:
+    """Yield the movies that SWFObject's and Adobe's embedding calls play."""
+    for match in _SWFOBJECT.finditer(text):
+        if match[3] != "+":
+            yield match[2]
+    for call in _RUN_CONTENT.finditer(text):
+        for argument in _ARGUMENT.finditer(call[1]):
+            if not argument[4]:
+                path = argument[3].partition("?")
+                yield argument[3] if path[0].lower().endswith(".swf") else path[0] + ".swf" + path[1] + path[2]
+                break
+
+
+def gather_scripts(found: Gathering) -> None:
+    """Claim, as guesses, what the inline scripts name."""
+    for mime, text in found.inline:
+        if mime.partition(";")[0].strip() not in _CODE:
+            continue
+        lowered = "swf" in text.lower() or "ac_fl" in text.lower()
+        if lowered:
+            for movie in _calls(text):
+                if not _TOOLS.search(movie) and not _FORBIDDEN.search(movie):
+                    found.claims.append(Claim(movie, _CALL, Confidence.SCRIPT, MediaKind.FLASH))
+        for value in strings(text):
+            found.claims.append(Claim(value, _TEXT, Confidence.SCRIPT))
