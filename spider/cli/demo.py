@@ -24,7 +24,9 @@ DATABASE = "demo.db"
 @click.command("demo")
 @click.option("--output", metavar="DIR", help=f"Keep {DATABASE} in this directory, made if need be.  [default: here]")
 @click.option("--serve-only", is_flag=True, help="Only serve the site, until Ctrl-C.")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, show_default="any free one", help="Serve it here.")
+@click.option(
+    "--port", metavar="N", type=click.IntRange(0, 65535), default=0, show_default="any free one", help="Serve it here."
+)
 @click.pass_context
 def command(ctx: click.Context, /, *, output: str | None, serve_only: bool, port: int) -> int:
     """Crawl the bundled sample site and show its report.

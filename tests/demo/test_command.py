@@ -91,6 +91,30 @@ def test_a_crawl_of_the_site_finds_the_truth_and_asks_for_nothing_else(spider: R
     assert others == {(urljoin(base, ENDLESS), "redirect"), *closed}
 
 
+def test_the_options_of_a_seed_hold_for_it_alone(here: Here, tmp_path: Path) -> None:
+    """Depth, scope and patterns behind an address in a seeds file decide what is visited from it, and nothing else."""
+    log: list[str] = []
+    with serve(log=log) as base:
+        lines = [
+            f"{base}films/ depth=1 exclude=garden exclude=stream",
+            f"{base}flash/ depth=0",
+            f"{base}zh/  # all of it",
+        ]
+        (tmp_path / "seeds.txt").write_text("\n".join(lines))
+        ran = here("crawl", "seeds.txt", "--delay", 0)
+    assert ran.exit_code == 0, ran.stderr
+    films = {
+        "/films/",
+        "/films/lights.html",
+        "/films/shell.html",
+        "/films/lost-reel.html",
+        "/films/dances",
+        "/films/dances/",
+    }
+    zh = {path for path in TRUTH.pages if path.startswith("/zh/")}
+    assert Counter(log) == Counter({"/robots.txt", *films, "/flash/", *zh})
+
+
 def test_the_demo_shows_a_whole_crawl(spider: Run, here: Here, tmp_path: Path) -> None:
     """It serves, crawls, reports and counts, in seconds, and leaves demo.db behind."""
     began = time.monotonic()
