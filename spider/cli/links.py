@@ -1,0 +1,199 @@
+"""``spider links``: papers 2 and 3's parser on its own, for one page."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+from urllib.parse import quote
+
+import click
+
+from spider import settings
+from spider.cli.options import setting_options
+from spider.cli.output import show
+from spider.errors import FetchError, InputError
+from spider.fetch import Access, Client, ClientSettings, Ruling, ask, every_type
+from spider.model import Link, Media, Page, Reason, Request, Response, Source
+from spider.page import read
+from spider.report import Line, Span, json_text, visible
+from spider.url import normalize
+
+__all__ = ["command", "links"]
+
+_USED = ("robots", "contact", "timeout", "deadline", "max-size", "header")
+_WEB = re.compile(r"https?://", re.IGNORECASE)
+_HOPS = 10
+_EXAMPLES = """\b
+Examples:
+  spider links https://example.com/
+  spider links --base https://example.com/a/ page.html
+"""
+_LOCAL = "http://localhost/"
+
+
+@dataclass(frozen=True, slots=True)
+class _Document:
+    """A document's bytes, where they came from, and what the server said of them."""
+
+    body: bytes
+    url: str
+    headers: dict[str, str]
+
+
+@click.command("links", epilog=_EXAMPLES)
+@click.argument("place", metavar="URL|FILE|-")
+@click.option("--base", metavar="URL", help="Where a file came from: its links are relative to it.")
+@click.option("--type", "content_type", metavar="TYPE", help="The Content-Type it was served with, charset and all.")
+@click.option("--hidden", is_flag=True, help="Read comments and templates too.")
+@click.option(
+    "--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True, help="How to write."
+)
+@setting_options(without=[setting.name for setting in settings.SETTINGS if setting.name not in _USED])
+def links(
+    *, place: str, base: str | None, content_type: str | None, hidden: bool, form: str, **asking: Any,  # noqa: ANN401  # the settings
+) -> int:  # fmt: skip
+    """List the links and media of one page.
+
+    Each link stands with its relation to the page (downward, upward, horizontal,
+    crosswise, external), the tag and attribute it was found in, its address and
+    its text; each medium with its kind and how sure it is. The page is asked for,
+    read from a file, or from the standard input (-).
+    """
+    if base is not None:
+        base = normalize(base)
+    document = _fetched(place, **asking) if _WEB.match(place) else _opened(place, base)
+    page = read(
+        document.body,
+        base or document.url,
+        content_type=content_type or document.headers.get("content-type"),
+        headers=document.headers,
+        hidden=hidden,
+    )
+    if form == "json":
+        click.echo(json_text(_plain(page)))
+    else:
+        show(_lines(page), sys.stdout)
+    return 0
+
+
+def _opened(place: str, base: str | None) -> _Document:
+    """Read a file or the standard input; without a base it stands at the root of localhost."""
+    if place == "-":
+        stream: BinaryIO = click.get_binary_stream("stdin")
+        return _Document(stream.read(), base or _LOCAL, {})
+    try:
+        body = Path(place).read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"cannot read {visible(place)}: {reason.lower()}") from error
+    return _Document(body, base or _LOCAL + quote(Path(place).name, errors="replace"), {})
+
+
+def _fetched(place: str, *, robots: str, header: tuple[tuple[str, str], ...], **asking: Any) -> _Document:  # noqa: ANN401
+    """Ask for a page as a crawl would, redirects followed; FetchError where none comes."""
+    with Client(ClientSettings(headers=header, **asking)) as client:
+        response = _followed(client, normalize(place), obey=robots == "obey")
+    return _Document(response.body, response.url, dict(response.headers))
+
+
+def _followed(client: Client, url: str, *, obey: bool) -> Response:
+    """Follow redirects to a page, each hop judged by its own site's robots.txt."""
+    for hops in range(_HOPS + 1):
+        if obey:
+            _permit(ask(client.whole, url), url)
+        response: Response = client.get(Request(url, hops=hops), reads=every_type)
+        if response.location is None:
+            return response
+        url = response.location
+    raise FetchError(Reason.REDIRECT, f"more than {_HOPS} redirects")
+
+
+def _permit(ruling: Ruling, url: str) -> None:
+    """Raise FetchError where a site's robots.txt, or the want of it, closes an address."""
+    if ruling.failure is not None and ruling.access is Access.DISALLOW:
+        raise ruling.failure
+    if not ruling.allows(settings.AGENT_TOKEN, url):
+        raise FetchError(Reason.ROBOTS, f"robots.txt closes {url} (--robots ignore asks all the same)")
+
+
+def _plain(value: object) -> object:
+    """Turn a value into what JSON has; a source is its word, a set is sorted."""
+    if isinstance(value, Source):
+        return str(value)
+    if dataclasses.is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, frozenset):
+        return sorted(map(str, value))
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+
+
+def _lines(page: Page) -> Iterator[Line]:
+    """Yield the page's head, its links, what else it points to, and its media."""
+    yield (Span(visible(page.url), "page"),)
+    if page.title:
+        yield (Span(f"  “{visible(page.title)}”", "detail"),)
+    yield (Span(f"  {page.charset}, told by {page.charset_from}", "detail"),)
+    for note in page.notes:
+        yield (Span(f"  {visible(note)}", "bad"),)
+    yield ()
+    yield from _columns([_link_cells(link) for link in page.links])
+    yield from _columns([_link_cells(link, "elsewhere") for link in page.others])
+    if page.media:
+        yield ()
+        yield from _columns([_media_cells(medium) for medium in page.media])
+    yield ()
+    yield (Span(_counted(page), "head"),)
+
+
+def _link_cells(link: Link, relation: str | None = None) -> list[Span]:
+    text = f"“{visible(link.text)}”" if link.text else ""
+    return [
+        Span(relation or str(link.relation), "detail"),
+        Span(str(link.source)),
+        Span(visible(link.url), "page"),
+        Span(f"{text} nofollow".strip() if link.nofollow and link.h else text),
+    ]
+
+
+def _media_cells(medium: Media) -> list[Span]:
+    sources = ", ".join(map(str, medium.sources))
+    return [
+        Span(str(medium.kind), f"kind.{medium.kind}"),
+        Span(str(medium.confidence), "detail"),
+        Span(visible(medium.url), "media"),
+        Span(" ".join(filter(None, [f"“{visible(medium.text)}”" if medium.text else "", f"({visible(sources)})"]))),
+    ]
+
+
+def _columns(rows: list[list[Span]]) -> Iterator[Line]:
+    """Yield rows with their first two cells aligned."""
+    widths = [max((len(row[place].text) for row in rows), default=0) for place in (0, 1)]
+    for first, second, address, rest in rows:
+        yield (
+            Span(f"  {first.text:<{widths[0]}}  ", first.part),
+            Span(f"{second.text:<{widths[1]}}  ", second.part),
+            address,
+            Span(f"  {rest.text}" if rest.text else "", rest.part),
+        )
+
+
+def _counted(page: Page) -> str:
+    relations = Counter(str(link.relation) for link in page.links)
+    kinds = Counter(str(medium.kind) for medium in page.media)
+    return f"{_sum('link', relations)}; {_sum('medium', kinds)}"
+
+
+def _sum(noun: str, counts: Counter[str]) -> str:
+    total = counts.total()
+    plural = {"link": "links", "medium": "media"}[noun]
+    parts: Iterable[str] = (f"{number} {word}" for word, number in counts.most_common())
+    return f"{total} {noun if total == 1 else plural}" + (f": {', '.join(parts)}" if total else "")
+
+
+command = links
