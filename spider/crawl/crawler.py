@@ -124,6 +124,7 @@ class Crawler:
 
     def _end(self) -> None:
         """Give everything back and close the run; a database that fails now has nothing more to lose."""
+        self._worker.close()  # before others may lease the hosts
         try:
             self._worker.ledger.leave()
             with self._database.write() as connection:
@@ -138,8 +139,6 @@ class Crawler:
         except StorageError:
             if self.why != "storage":
                 raise
-        finally:
-            self._worker.close()
 
     def _code(self, *, waiting: int, bad: bool) -> int:
         if self.why in {"max-pages", "max-time"} and waiting:

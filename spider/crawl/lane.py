@@ -33,7 +33,11 @@ class Errand:
 
 @dataclass(slots=True)
 class Lane:
-    """One leased host.  `due` is when it may be asked again, in the steady clock's seconds."""
+    """One leased host.
+
+    `due` is when it may be asked again, in the steady clock's seconds; `dry` that no link of the kind
+    wanted waits for it; `leaving` that it goes to another worker as soon as nothing is under way.
+    """
 
     host: Leased
     pace: Pace
@@ -46,6 +50,7 @@ class Lane:
     in_flight: int = 0
     unrecorded: int = 0
     dry: bool = False
+    leaving: bool = False
     failures: int = 0
 
     @property
@@ -56,11 +61,11 @@ class Lane:
     @property
     def wants(self) -> bool:
         """Whether more links should be taken out for it: of its depth while any is at work, of any when idle."""
-        return not self.dry and len(self.buffer) < 2  # noqa: PLR2004  # one to go on with while more are fetched
+        return not (self.dry or self.leaving) and len(self.buffer) < 2  # noqa: PLR2004  # one to go on with while more are fetched
 
     def may_start(self, now: float, per_host: int) -> bool:
         """Whether it may be asked now."""
-        return self.in_flight < per_host and self.due <= now
+        return self.in_flight < per_host and self.due <= now and not self.leaving
 
     def ruling(self, origin: str, now: float) -> Ruling | None:
         """Return what is known of an origin's robots.txt and still holds at `now` (steady seconds)."""

@@ -6,7 +6,7 @@ The only file of the crawl that writes to the database while it runs.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import sqlalchemy as sa
@@ -40,7 +40,7 @@ class Entry:
 
     `outcomes` and `rulings` (with the lane each belongs to) go in, and `errands` that need a host which
     is not in hand; `more` False takes no new work.  `recorded` are the outcomes whose links were still
-    ours, `homeless` the errands whose host another worker holds, `dropped` the lanes that were let go.
+    ours, `homeless` the errands whose host another worker holds.
     """
 
     outcomes: Sequence[tuple[Lane, Outcome]] = ()
@@ -49,14 +49,18 @@ class Entry:
     more: bool = True
     recorded: list[Outcome] = field(default_factory=list)
     homeless: list[Errand] = field(default_factory=list)
-    dropped: list[Lane] = field(default_factory=list)
 
 
 class Ledger:
     """The worker's side of the database.  `lanes` are the hosts in hand, by name."""
 
-    def __init__(self, database: Database, plan: Plan, roster: Roster, *, clock: Clock) -> None:
-        """Hold nothing yet; `register` comes first."""
+    def __init__(
+        self, database: Database, plan: Plan, roster: Roster, *, clock: Clock, part: Callable[[str], None]
+    ) -> None:
+        """Hold nothing yet; `register` comes first.
+
+        `part` closes the connections to a host name; it is called before another worker may lease it.
+        """
         self.lanes: dict[str, Lane] = {}
         self.lease_until = 0
         self.next_beat = self.next_lease = 0.0
@@ -65,6 +69,7 @@ class Ledger:
         self._plan = plan
         self._roster = roster
         self._clock = clock
+        self._part = part
         self._id = self._run_id = 0
         self._next_recover = 0.0
         self._share = 1
@@ -117,7 +122,7 @@ class Ledger:
             now = self._clock.now()
             steady = self._clock.steady()
             if steady >= self.next_beat:
-                self._beat(connection, tally, entry, now)
+                self._beat(connection, tally, now)
             self._record(connection, tally, entry, now)
             tally.flush(connection)
             if entry.more:
@@ -125,17 +130,16 @@ class Ledger:
                     self._lease(connection, now)
                 self._house(connection, entry, now)
                 self._check_out(connection, tally)
-                self._let_go(connection, entry)
+                self._let_go(connection, tally)
                 tally.flush(connection)
             if steady >= self.next_beat:
                 self.counts = ask.link_counts(connection)
                 self.next_beat = steady + BEAT
 
-    def _beat(self, connection: sa.Connection, tally: Tally, entry: Entry, now: int) -> None:
+    def _beat(self, connection: sa.Connection, tally: Tally, now: int) -> None:
         until = now + int(LEASE * MICRO)
         if not workers.beat(connection, self._id, now=now, until=until):
             # The others gave this worker up (it was stopped for long): what it held is theirs.
-            entry.dropped.extend(self.lanes.values())
             self.lanes.clear()
             self.register(connection, self._run_id, tally)
         self.lease_until = until
@@ -145,17 +149,9 @@ class Ledger:
         frontier.retry_due(connection, now, tally)
         waiting, crowd = hosts.shares(connection, since=now - int(LEASE * MICRO))
         self._share = max(1, math.ceil(waiting / max(1, crowd)))
-        for lane in self.lanes.values():
+        for number, lane in enumerate(self.lanes.values()):
             lane.dry = False
-        if crowd > 1:
-            self._give_back(connection, tally, entry)
-
-    def _give_back(self, connection: sa.Connection, tally: Tally, entry: Entry) -> None:
-        """Let go of hosts above this worker's fair share, so that one that came later finds work too."""
-        spare = [lane for lane in self.lanes.values() if lane.idle and not lane.errands and not lane.asking]
-        for lane in spare[: max(0, len(self.lanes) - self._share)]:
-            frontier.release(connection, self._id, tally, [request.link_id for request in lane.buffer])
-            self._drop(connection, lane, entry)
+            lane.leaving = crowd > 1 and number >= self._share
 
     def _record(self, connection: sa.Connection, tally: Tally, entry: Entry, now: int) -> None:
         outcomes = [outcome for _, outcome in entry.outcomes]
@@ -243,14 +239,22 @@ class Ledger:
             if taken:
                 lane.depth = taken[0].depth
 
-    def _let_go(self, connection: sa.Connection, entry: Entry) -> None:
-        """Let go of hosts that have nothing left to do."""
-        for lane in list(self.lanes.values()):
-            if not (lane.buffer or lane.in_flight or lane.errands or lane.asking):
-                self._drop(connection, lane, entry)
+    def _let_go(self, connection: sa.Connection, tally: Tally) -> None:
+        """Let go of hosts that have nothing left to do, and of those above this worker's fair share.
 
-    def _drop(self, connection: sa.Connection, lane: Lane, entry: Entry) -> None:
+        So a worker that comes later finds work too.
+        """
+        for lane in list(self.lanes.values()):
+            if lane.in_flight or lane.asking:
+                continue
+            if lane.leaving:
+                frontier.release(connection, self._id, tally, [request.link_id for request in lane.buffer])
+                self._drop(connection, lane)
+            elif not (lane.buffer or lane.errands):
+                self._drop(connection, lane)
+
+    def _drop(self, connection: sa.Connection, lane: Lane) -> None:
+        self._part(lane.host.name)
         self._set_pace(connection, [lane])
         hosts.let_go(connection, self._id, [lane.host.id])
         del self.lanes[lane.host.name]
-        entry.dropped.append(lane)

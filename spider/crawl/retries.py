@@ -7,7 +7,7 @@ from spider.model import Reason
 
 __all__ = ["PATIENCE", "retry_at"]
 
-FIRST = 2.0  # seconds before the second try
+FIRST = 1.0  # seconds before the second try
 LONGEST = 3600.0
 PATIENCE = 300.0
 """Seconds that a crawl with nothing else to do waits for a link that may heal."""

@@ -11,7 +11,7 @@ from dataclasses import replace
 from spider import url as urls
 from spider.crawl.lane import Done, Errand, Lane
 from spider.errors import FetchError
-from spider.fetch import MAX_BODY, Access, Client, Ruling, every_type
+from spider.fetch import MAX_BODY, Access, Client, Ruling, access, every_type
 from spider.model import Reason, Request
 from spider.settings import AGENT_TOKEN
 from spider.store.catalog import OriginRow
@@ -53,7 +53,9 @@ def hold(lane: Lane, ruling: Ruling, *, steady: float, age: float = 0.0, patient
 
 
 def known(lane: Lane, row: OriginRow, *, now: int, steady: float) -> None:
-    """Take a ruling over from the database, if it still holds."""
+    """Take a ruling over from the database, if it still holds; that no answer came is asked anew."""
+    if access(row.robots_status or None) is Access.DISALLOW:
+        return
     port = "" if row.port == PORTS[row.scheme] else f":{row.port}"
     url = f"{row.scheme}://{lane.host.name}{port}/robots.txt"
     hold(lane, as_ruling(row, url), steady=steady, age=max(0.0, (now - row.robots_at) / 1e6))

@@ -84,6 +84,8 @@ class Visitor:
         """Judge where a redirect leads.  A seed takes its scope along, so its own are followed anywhere."""
         if request.hops >= MAX_HOPS:
             return Failed(request, Reason.REDIRECT, f"more than {MAX_HOPS} redirects in a row", response.status)
+        if location == request.url:
+            return Failed(request, Reason.REDIRECT, "redirects to itself", response.status)
         if not location.startswith(("http://", "https://")):
             return Failed(request, Reason.REDIRECT, f"redirect to {location[:200]}", response.status)
         link = Link(

@@ -37,7 +37,7 @@ class Worker:
 
     def __init__(self, database: Database, plan: Plan, roster: Roster, *, clock: Clock, client: Client) -> None:
         """Hold nothing yet; its ledger's `register` comes first."""
-        self.ledger = Ledger(database, plan, roster, clock=clock)
+        self.ledger = Ledger(database, plan, roster, clock=clock, part=client.leave)
         self.pages = 0
         self.media: Counter[MediaKind] = Counter()
         self._database = database
@@ -121,7 +121,8 @@ class Worker:
 
     def _may_start_later(self, lane: Lane) -> bool:
         """Whether only time keeps a lane from its next request."""
-        return lane.in_flight < self._plan.per_host and bool(lane.errands or (lane.buffer and not lane.asking))
+        ready = bool(lane.errands or (lane.buffer and not lane.asking))
+        return ready and lane.in_flight < self._plan.per_host and not lane.leaving
 
     # --- beginning --------------------------------------------------------------------------------
 
@@ -252,15 +253,15 @@ class Worker:
             return True
         if self._oldest is not None and self._clock.steady() - self._oldest >= LATE:
             return True
-        return any(lane.unrecorded and not (lane.buffer or lane.in_flight) for lane, _ in self._outcomes)
+        return any(
+            lane.unrecorded and not lane.in_flight and (lane.leaving or not lane.buffer) for lane, _ in self._outcomes
+        )
 
     def _write(self, *, more: bool = True) -> list[Outcome]:
         entry = Entry(outcomes=self._outcomes, rulings=self._rulings, errands=self._errands, more=more)
         self._outcomes, self._rulings, self._errands, self._oldest = [], [], [], None
         self.ledger.write(entry)
         self._errands = entry.homeless
-        for lane in entry.dropped:
-            self._client.leave(lane.host.name)
         for outcome in entry.recorded:
             self._count(outcome)
         return entry.recorded

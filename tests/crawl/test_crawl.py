@@ -1,0 +1,388 @@
+"""What a crawl does on a real server, one law at a time."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from spider import page as pages
+from spider.crawl import Crawler
+from spider.model import Failed, Fetched, Outcome, Skipped
+from spider.store import Database, Tally, takedown
+from tests.crawl.conftest import times
+from tests.server import Raw, Reply, WebServer
+
+Web = Callable[..., WebServer]
+Crawl = Callable[..., tuple[Crawler, list[Outcome]]]
+Rows = Callable[..., list[tuple[Any, ...]]]
+
+
+def page(*hrefs: str, more: str = "") -> str:
+    """Write a page with links, the anchor text of each being its address."""
+    links = "".join(f'<a href="{href}">{href}</a> ' for href in hrefs)
+    return f"<!doctype html><title>page</title>{links}{more}"
+
+
+def moved(to: str, status: int = 302) -> Reply:
+    """Answer with a redirect."""
+    return Reply("moved", status=status, headers=(("Location", to),))
+
+
+def paths(server: WebServer) -> Counter[str]:
+    """Count the paths asked for, robots.txt apart."""
+    return Counter(path for path in server.asked() if path != "/robots.txt")
+
+
+def test_redirects_are_links_of_their_own(web: Web, crawl: Crawl, rows: Rows) -> None:
+    """A redirect completes its link; its target stands at the same depth, one hop further, under the same page."""
+    server = web({"/": page("/a"), "/a": moved("/b"), "/b": moved("/c"), "/c": page()})
+    crawl(server.url)
+    found = rows("SELECT url, state, depth, hops, text, source FROM CrawlerLink ORDER BY id")
+    base = server.url
+    assert found == [
+        (base, 3, 0, 0, None, "seed@url"),
+        (f"{base}a", 3, 1, 0, "/a", "a@href"),
+        (f"{base}b", 3, 1, 1, "/a", "a@href"),
+        (f"{base}c", 3, 1, 2, "/a", "a@href"),
+    ]
+    to = rows("SELECT redirect_to FROM Page JOIN CrawlerLink ON id = link_id ORDER BY id")
+    assert to == [(None,), (f"{base}b",), (f"{base}c",), (None,)]
+
+
+def test_a_seed_takes_its_scope_along(web: Web, crawl: Crawl, rows: Rows) -> None:
+    """A seed that redirects to another host is crawled there: its tree begins where it lands."""
+    there = {"/sub/": page("in", "/out"), "/sub/in": page("/sub/deep/er"), "/sub/deep/er": page()}
+    first = {"/": moved("http://127.0.0.2:{port}/sub/")}
+    server = web({"127.0.0.1": first, "127.0.0.2": there})
+    first["/"] = moved(f"{server.urls[1]}sub/")
+    crawler, _ = crawl(server.url)
+    assert crawler.exit_code == 0
+    assert [p.removeprefix(server.urls[1]) for p in server.pages()[1:]] == ["sub/", "sub/in", "sub/deep/er"]
+    assert rows("SELECT landed_url FROM SeedLink") == [(f"{server.urls[1]}sub/",)]
+    assert rows("SELECT url, rule FROM Skipped") == [(f"{server.urls[1]}out", "tree")]
+
+
+def test_a_redirect_to_robots_txt_elsewhere_is_followed(web: Web, crawl: Crawl) -> None:
+    """robots.txt may redirect to another host (RFC 9309, section 2.3.1.2); what it says there holds here."""
+    first: dict[str, Any] = {"/": page("/open", "/closed"), "/open": page()}
+    second = {"/robots.txt": Reply("User-agent: *\nDisallow: /closed", type="text/plain")}
+    server = web({"127.0.0.1": first, "127.0.0.2": second})
+    first["/robots.txt"] = moved(f"{server.urls[1]}robots.txt", 301)
+    _, outcomes = crawl(server.url)
+    assert server.asked("127.0.0.2") == ["/robots.txt"]
+    assert server.asked("127.0.0.1") == ["/robots.txt", "/", "/open"]
+    assert [o.rule for o in outcomes if isinstance(o, Skipped)] == ["robots"]
+
+
+def test_loops_of_redirects_end(web: Web, crawl: Crawl, rows: Rows) -> None:
+    """A loop ends because its links are known; an endless chain ends as an error of class redirect."""
+
+    def answer(asked: Any) -> Any:  # noqa: ANN401
+        name, _, number = asked.path.partition("?n=")
+        match name:
+            case "/":
+                return page("/loop", "/chain?n=0")
+            case "/loop":
+                return moved("/pool")
+            case "/pool":
+                return moved("/loop")
+            case "/chain":
+                return moved(f"/chain?n={int(number) + 1}")
+        return None
+
+    server = web(answer)
+    crawler, _ = crawl(server.url)
+    assert crawler.exit_code == 0
+    assert paths(server)["/loop"] == paths(server)["/pool"] == 1
+    assert max(paths(server).values()) == 1
+    assert len(paths(server)) == 3 + 11
+    assert rows("SELECT url, reason FROM CrawlerLink WHERE state = 4") == [(f"{server.url}chain?n=10", 9)]
+
+
+def test_a_redirect_to_another_spelling_of_itself_is_fetched(web: Web, crawl: Crawl) -> None:
+    """A target with the link's own key could never wait beside it: the link goes on under the new spelling."""
+    server = web({"/": page("/p"), "/p": moved("/p?utm_source=x"), "/p?utm_source=x": page(more="<video src=v.mp4>")})
+    _, outcomes = crawl(server.url)
+    assert paths(server) == {"/": 1, "/p": 1, "/p?utm_source=x": 1}
+    last = outcomes[-1]
+    assert isinstance(last, Fetched)
+    assert last.page is not None
+    assert [m.url for m in last.page.media] == [f"{server.url}v.mp4"]
+
+
+def test_a_page_that_redirects_to_itself_ends(web: Web, crawl: Crawl, rows: Rows) -> None:
+    """A link that leads to itself, or round and round between its own spellings, is an error and no endless crawl."""
+    server = web({"/": page("/p", "/q"), "/p": moved("/p"), "/q": moved("/q?gclid=1"), "/q?gclid=1": moved("/q")})
+    crawl(server.url)
+    assert paths(server)["/p"] == 1
+    assert paths(server)["/q"] + paths(server)["/q?gclid=1"] == 11
+    assert rows("SELECT reason FROM CrawlerLink WHERE state = 4") == [(9,), (9,)]
+
+
+def test_errors_have_their_class_and_heal_where_they_may(web: Web, crawl: Crawl, rows: Rows) -> None:
+    """404 is asked once; 503, a reset and a broken body `retries` times more; each keeps its class."""
+    good = iter([Reply("", status=503), Reply("", status=500), page()])
+    answers = {
+        "/": page("/404", "/503", "/reset", "/heals", "/short"),
+        "/503": Reply("", status=503),
+        "/reset": Raw(b"", reset=True),
+        "/short": Raw(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 99\r\n\r\nshort"),
+    }
+    server = web(lambda asked: next(good) if asked.path == "/heals" else answers.get(asked.path))
+    crawler, outcomes = crawl(server.url, retries=2)
+    assert crawler.exit_code == 0
+    assert paths(server) == {"/": 1, "/404": 1, "/503": 3, "/reset": 3, "/heals": 3, "/short": 1}
+    reasons = {
+        row[0].removeprefix(server.url): row[1:]
+        for row in rows(
+            "SELECT url, reason, message, retry_at, status FROM CrawlerLink LEFT JOIN Page ON id = link_id WHERE state = 4"
+        )
+    }
+    assert reasons["404"] == (8, "HTTP status 404", None, 404)
+    assert reasons["503"] == (7, "HTTP status 503", None, 503)
+    assert reasons["short"][0] == 11
+    assert reasons["reset"][0] in {2, 10}
+    assert sum(isinstance(o, Failed) for o in outcomes) == 1 + 3 + 3 + 2 + 1
+
+
+def test_robots_closes_what_it_says(web: Web, crawl: Crawl, rows: Rows) -> None:
+    """A closed link is never asked for; it stands in E with its reason, and its rule is kept."""
+    robots = Reply("User-agent: multimedia-spider\nDisallow: /closed/", type="text/plain")
+    server = web({"/robots.txt": robots, "/": page("/closed/a", "/open"), "/open": page()})
+    crawler, _ = crawl(server.url)
+    assert server.asked() == ["/robots.txt", "/", "/open"]
+    assert rows("SELECT url, reason FROM CrawlerLink WHERE state = 4") == [(f"{server.url}closed/a", 12)]
+    assert rows("SELECT url, rule, count FROM Skipped") == [(f"{server.url}closed/a", "robots", 1)]
+    assert "1 robots" in crawler.last_line()
+
+
+def test_robots_that_fails_closes_the_host(web: Web, crawl: Crawl, rows: Rows) -> None:
+    """A robots.txt that answers 5xx closes its host (RFC 9309, 2.3.1.4); its seed could not be fetched: exit code 3."""
+    server = web({"/robots.txt": Reply("", status=500), "/": page()})
+    crawler, _ = crawl(server.url)
+    assert set(server.asked()) == {"/robots.txt"}
+    assert rows("SELECT state, reason, message FROM CrawlerLink") == [(4, 13, "robots.txt: HTTP status 500")]
+    assert crawler.exit_code == 3
+
+
+def test_robots_can_be_ignored(web: Web, crawl: Crawl) -> None:
+    """`robots="ignore"` asks for no robots.txt at all."""
+    closed = {"/robots.txt": "User-agent: *\nDisallow: /", "/": page()}
+    server = web(closed, skip={"robots": "the test ignores it on purpose"})
+    crawl(server.url, robots="ignore")
+    assert server.asked() == ["/"]
+
+
+def test_a_link_that_serves_a_medium_is_one(web: Web, crawl: Crawl, rows: Rows) -> None:
+    """A link without an extension that answers with a medium's type becomes a medium of the page that showed it."""
+    film = Reply(b"\0" * 5000, type="video/mp4")
+    server = web({"/": page("/get?id=7", "/moved"), "/get": film, "/moved": moved("/real"), "/real": film})
+    crawl(server.url)
+    query = (
+        "SELECT l.url, v.url, v.text, v.source, v.mime FROM Video v JOIN CrawlerLink l ON l.id = page_id ORDER BY v.id"
+    )
+    assert rows(query) == [
+        (server.url, f"{server.url}get?id=7", "/get?id=7", "a@href", "video/mp4"),
+        (server.url, f"{server.url}real", "/moved", "a@href", "video/mp4"),
+    ]
+
+
+def test_media_are_recorded_not_visited(web: Web, crawl: Crawl) -> None:
+    """A link known to be a medium by its address is never asked for, unless the plan says so."""
+    server = web({"/": page("/a.mp4", "/b.mp3", "/c.swf", "/d.html"), "/d.html": page()})
+    crawl(server.url)
+    assert paths(server) == {"/": 1, "/d.html": 1}
+
+
+def test_breadth_first(web: Web, crawl: Crawl) -> None:
+    """Links are asked for nearest first, and at one depth in the order of their pages."""
+    tree = {"/": page("/a", "/b"), "/a": page("/a/1", "/a/2"), "/b": page("/b/1"), "/a/1": page("/z")}
+    server = web(tree | {path: page() for path in ("/a/2", "/b/1", "/z")})
+    crawl(server.url)
+    assert server.asked()[1:] == ["/", "/a", "/b", "/a/1", "/a/2", "/b/1", "/z"]
+
+
+def test_depth_first(web: Web, crawl: Crawl) -> None:
+    """`order="depth"` goes down the first link first, as paper 3 does."""
+    tree = {"/": page("/a", "/b"), "/a": page("/a/1", "/a/2"), "/b": page("/b/1"), "/a/1": page("/z")}
+    server = web(tree | {path: page() for path in ("/a/2", "/b/1", "/z")})
+    crawl(server.url, order="depth")
+    assert server.asked()[1:] == ["/", "/a", "/a/1", "/z", "/a/2", "/b", "/b/1"]
+
+
+def chain(length: int) -> dict[str, str]:
+    """Make pages 0, 1, 2 … each with a link to the next."""
+    return {f"/{n or ''}": page(f"/{n + 1}") for n in range(length)} | {f"/{length}": page()}
+
+
+def test_a_raised_depth_limit_reaches_deeper(web: Web, crawl: Crawl, rows: Rows) -> None:
+    """Links past the limit are refused by rule; a later crawl with a greater limit reads again only where they were cut."""
+    server = web(chain(6))
+    crawl(server.url, depth=2)
+    assert paths(server) == {"/": 1, "/1": 1, "/2": 1}
+    assert rows("SELECT url, rule FROM Skipped") == [(f"{server.url}3", "depth")]
+    crawl(server.url, depth=4)
+    assert paths(server) == {"/": 1, "/1": 1, "/2": 2, "/3": 1, "/4": 1}
+
+
+def test_a_page_met_nearer_is_not_cut(web: Web, crawl: Crawl) -> None:
+    """A page first met at the depth limit and then nearer, by a slower way, shows its links after all."""
+    one: dict[str, Any] = {"/b": page("/c"), "/c": page("/d"), "/d": page("/e"), "/e": page("/f"), "/f": page()}
+    two: dict[str, Any] = {}
+    server = web({"127.0.0.1": one, "127.0.0.2": two})
+    one["/"] = page(f"{server.urls[1]}slow", "/b")
+    two["/slow"] = Reply(page(f"{server.urls[0]}d"), delay=0.7)
+    crawl(server.url, depth=4, scope="any")
+    assert paths(server)["/f"] == 1
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_max_pages_is_exact(web: Web, crawl: Crawl, number: int) -> None:
+    """`max_pages` ends a crawl after just so many pages, with code 4 while links wait; the next goes on."""
+    server = web({"/": page(*(f"/{n}" for n in range(8)))} | {f"/{n}": page() for n in range(8)})
+    crawler, _ = crawl(server.url, max_pages=number)
+    assert (crawler.exit_code, crawler.why) == (4, "max-pages")
+    assert sum(paths(server).values()) == number
+    crawler, _ = crawl()
+    assert crawler.exit_code == 0
+    assert paths(server) == {"/": 1} | {f"/{n}": 1 for n in range(8)}
+
+
+def test_max_time_ends_a_crawl(web: Web, crawl: Crawl) -> None:
+    """`max_time` ends a crawl, with code 4 while links wait."""
+    server = web({"/": page(*(f"/{n}" for n in range(50)))} | {f"/{n}": Reply(page(), delay=0.1) for n in range(50)})
+    began = time.monotonic()
+    crawler, _ = crawl(server.url, max_time=0.5)
+    assert time.monotonic() - began < 3
+    assert (crawler.exit_code, crawler.why) == (4, "max-time")
+
+
+def test_a_seed_that_does_not_resolve(web: Web, crawl: Crawl, rows: Rows) -> None:
+    """A seed without an address fails with its class and code 3; the others are crawled."""
+    server = web({"/": page()})
+    crawler, _ = crawl("http://nowhere.invalid/", server.url, retries=0)
+    assert crawler.exit_code == 3
+    assert rows("SELECT url, state, reason FROM CrawlerLink ORDER BY id") == [
+        ("http://nowhere.invalid/", 4, 1),
+        (server.url, 3, None),
+    ]
+
+
+def test_waiting_hosts_block_nobody(web: Web, crawl: Crawl) -> None:
+    """With two threads, a host that takes its time and its delay holds no other up."""
+    slow = {"/": page("/1", "/2")} | {f"/{n}": Reply(page(), delay=0.5) for n in (1, 2)}
+    quick = {"/": page(*(f"/{n}" for n in range(1, 6)))} | {f"/{n}": page() for n in range(1, 6)}
+    server = web({"127.0.0.1": slow, "127.0.0.2": slow, "127.0.0.3": quick})
+    crawl(*server.urls, threads=2, delay=0.05)
+    ends = {host: max(r.time for r in server.requests if r.host == host) for host in server.contents}
+    assert ends["127.0.0.3"] < max(ends["127.0.0.1"], ends["127.0.0.2"])
+
+
+def test_the_delay_is_kept(web: Web, crawl: Crawl) -> None:
+    """Two requests to a host, robots.txt among them, are at least the delay apart; Crawl-delay makes it longer."""
+    pages_ = {"/": page("/1", "/2"), "/1": page(), "/2": page()}
+    robots = {"/robots.txt": Reply("User-agent: *\nCrawl-delay: 0.3", type="text/plain")}
+    server = web({"127.0.0.1": pages_, "127.0.0.2": pages_ | robots})
+    crawl(*server.urls, delay=0.15)
+    for host, gap in (("127.0.0.1", 0.15), ("127.0.0.2", 0.3)):
+        moments = [r.time for r in server.requests if r.host == host]
+        assert len(moments) == 4
+        first = 1 if gap > 0.15 else 0  # the Crawl-delay is known once robots.txt was read
+        assert min(b - a for a, b in zip(moments[first:], moments[first + 1 :], strict=False)) >= gap - 0.005
+
+
+def test_per_host_opens_more_connections(web: Web, crawl: Crawl) -> None:
+    """`per_host` lets that many requests to one host go at once, and no more."""
+    server = web(
+        {"/": page(*(f"/{n}" for n in range(12)))} | {f"/{n}": Reply(page(), delay=0.1) for n in range(12)}, per_host=3
+    )
+    began = time.monotonic()
+    crawl(server.url, per_host=3)
+    assert time.monotonic() - began < 1.2
+    assert len(server.connections) > 1
+
+
+def test_include_and_exclude(web: Web, crawl: Crawl, rows: Rows) -> None:
+    """A link is visited where some include is found in it and no exclude; the rule that refuses is kept."""
+    server = web({"/": page("/yes/1", "/yes/no", "/other"), "/yes/1": page()})
+    crawl(server.url, include=["/yes/"], exclude=["no$"])
+    assert paths(server) == {"/": 1, "/yes/1": 1}
+    assert rows("SELECT url, rule FROM Skipped ORDER BY rule") == [
+        (f"{server.url}yes/no", "exclude"),
+        (f"{server.url}other", "include"),
+    ]
+
+
+def test_a_seed_has_its_own_options(web: Web, crawl: Crawl) -> None:
+    """Depth and scope of a seed's own line stand above the plan's."""
+    server = web({"/a/": page("/b", "deep"), "/b": page(), "/a/deep": page("/a/deeper")})
+    crawl(f"{server.url}a/", options={"depth": 1, "scope": "host"})
+    assert paths(server) == {"/a/": 1, "/b": 1, "/a/deep": 1}
+
+
+def test_overlapping_seeds_lose_nothing(web: Web, crawl: Crawl) -> None:
+    """A page in one seed's tree leads into another's: its link is not lost, and each page is visited once."""
+    server = web(
+        {"/a/": page("/b/hidden"), "/b/": page("/a/x"), "/a/x": page("/b/deep"), "/b/deep": page(), "/b/hidden": page()}
+    )
+    crawl(f"{server.url}a/", f"{server.url}b/")
+    assert paths(server) == dict.fromkeys(["/a/", "/b/", "/a/x", "/b/hidden", "/b/deep"], 1)
+
+
+def test_what_is_forgotten_is_not_visited_again(web: Web, crawl: Crawl, tmp_path: Any, rows: Rows) -> None:  # noqa: ANN401
+    """A forgotten address is gone from the database and is refused by its rule from then on, as seed and as link."""
+    server = web({"/": page("/gone", "/kept"), "/gone": page(more="<audio src=x.mp3>"), "/kept": page("/gone")})
+    crawl(server.url)
+    with Database.open(str(tmp_path / "x.db")) as database, database.write() as connection:
+        tally = Tally()
+        assert takedown.forget(connection, f"{server.url}gone", tally, now=1).links == 1
+        tally.flush(connection)
+    assert rows("SELECT count(*) FROM Audio") == [(0,)]
+    crawl(f"{server.url}kept", f"{server.url}gone", depth=9)
+    assert paths(server)["/gone"] == 1
+    assert (f"{server.url}gone", "forgotten") in rows("SELECT url, rule FROM Skipped")
+
+
+def test_what_was_cut_is_counted(web: Web, crawl: Crawl) -> None:
+    """A page longer than `max_size` is read as far as it goes, and the last line counts it."""
+    long = page("/a") + "<p>" + "x" * 5000 + "</p>" + page("/b")
+    server = web({"/": long, "/a": page()})
+    crawler, _ = crawl(server.url, max_size=2000)
+    assert paths(server) == {"/": 1, "/a": 1}
+    assert "1 max-size" in crawler.last_line()
+
+
+def test_an_accident_with_one_page_is_kept_and_the_crawl_goes_on(
+    web: Web, crawl: Crawl, rows: Rows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever a page does to the reader is that page's error; the others are read."""
+    read = pages.read
+
+    def fall(body: bytes, url: str, **more: Any) -> Any:  # noqa: ANN401
+        if url.endswith("/bad"):
+            message = "an accident"
+            raise RuntimeError(message)
+        return read(body, url, **more)
+
+    monkeypatch.setattr(pages, "read", fall)
+    server = web({"/": page("/bad", "/good"), "/bad": page(), "/good": page()})
+    crawl(server.url)
+    assert paths(server) == {"/": 1, "/bad": 1, "/good": 1}
+    assert [(url, reason) for url, reason in rows("SELECT url, reason FROM CrawlerLink WHERE state = 4")] == [
+        (f"{server.url}bad", 15)
+    ]
+    assert "an accident" in rows("SELECT message FROM CrawlerLink WHERE state = 4")[0][0]
+
+
+def test_a_failed_seed_given_again_is_tried_again(web: Web, crawl: Crawl) -> None:
+    """A seed that failed is asked for again when it is given again, and not when nobody asks."""
+    server = web({})
+    assert crawl(server.url)[0].exit_code == 3
+    assert crawl()[0].exit_code == 3
+    assert times(server) == {server.url: 1}
+    crawl(server.url)
+    assert times(server) == {server.url: 2}
