@@ -21,7 +21,7 @@ from spider.fetch.guard import Guard, split
 from spider.fetch.pool import Pool
 from spider.fetch.robots import MAX_BODY
 from spider.fetch.sockets import Allowance
-from spider.fetch.transport import EXPECTED, Adapter, Exchange, Prepared, failure
+from spider.fetch.transport import Adapter, Exchange, Prepared, failure
 from spider.model import Reason, Rejected, Request, Response
 from spider.settings import AGENT_TOKEN
 from spider.url import normalize
@@ -105,7 +105,7 @@ class Client:
         allowance = Allowance(self.settings.timeout, self.settings.deadline)
         try:
             return self._exchange(asking, allowance)
-        except EXPECTED as error:
+        except Exception as error:  # parsers of hostile bytes raise what they like; the class tells
             raise failure(error, allowance) from error
 
     def whole(self, request: Request) -> Response:
@@ -159,6 +159,8 @@ class _Asking:
         latency = time.monotonic() - began
         headers = {name.lower(): value for name, value in raw.headers.itermerged()}
         headers |= {name: "\n".join(raw.headers.getlist(name)) for name in UNJOINABLE if name in headers}
+        if "content-type" in headers:  # of several the last counts (Fetch standard, section 2.2.2)
+            headers["content-type"] = raw.headers.getlist("content-type")[-1]
         body, truncated, size = b"", False, _declared(headers)
         if self.reads(raw.status, headers.get("content-type", "").partition(";")[0].strip().lower()):
             body, truncated = _body(raw, headers, self.max_size)

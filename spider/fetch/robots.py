@@ -6,6 +6,7 @@ chosen group are matched by Protego.  Bytes in, values out: nothing is fetched.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -28,7 +29,6 @@ DISALLOW_KEYS = frozenset({b"disallow", b"dissallow", b"dissalow", b"disalow", b
 RULE_KEYS = ALLOW_KEYS | DISALLOW_KEYS
 DELAY_KEYS = frozenset({b"crawl-delay", b"crawl delay"})
 SITEMAP_KEYS = frozenset({b"sitemap", b"site-map", b"sitemaps"})
-LINE = re.compile(rb"\r\n|\r|\n")
 TOKEN = re.compile(rb"[A-Za-z_-]+")  # RFC 9309, section 2.2.1: a product token
 NUMBER = re.compile(rb"\d{1,9}(?:\.\d{0,9})?|\.\d{1,9}")
 UNSAFE = re.compile(rb"[^\x21-\x7e]")  # what Protego could take for the end of a line, or for something else
@@ -88,7 +88,7 @@ class Robots:
     def parse(cls, body: bytes, base: str | None = None) -> Self:
         """Read a robots.txt file, whatever is in it; `base` is its own address, for sitemaps given without theirs."""
         blocks: dict[str, dict[int, tuple[int, _Block]]] = {}
-        sitemaps: dict[str, None] = {}
+        sitemaps: dict[bytes, None] = {}
         block, fresh = _Block(), False  # fresh: the next agent's line adds to the block
         count = 0
         for number, key, value, text in _lines(body):
@@ -103,9 +103,9 @@ class Robots:
             elif key in DELAY_KEYS and NUMBER.fullmatch(value):
                 block.delays.append((number, float(value)))
             elif key in SITEMAP_KEYS and len(sitemaps) < MAX_SITEMAPS:
-                sitemaps |= dict.fromkeys(_sitemap(value, base))
+                sitemaps[value] = None
         blocks.pop("", None)
-        return cls(blocks, tuple(sitemaps))
+        return cls(blocks, _sitemaps(sitemaps, base))
 
     def allows(self, agent: str, url: str) -> bool:
         """Tell whether the agent (a product token) may ask for an address of this host."""
@@ -137,12 +137,14 @@ class Robots:
 def _lines(body: bytes) -> list[tuple[int, bytes, bytes, str]]:
     """Split into (number, key in lower case, value, text without comment); lines that say nothing are left out."""
     kept = body.removeprefix(b"\xef\xbb\xbf")
-    lines = LINE.split(kept[:MAX_BODY])
-    if len(kept) > MAX_BODY:
+    lines = kept[:MAX_BODY].splitlines()  # of bytes: at CR, LF and CRLF, and nowhere else
+    if len(kept) > MAX_BODY and not kept[:MAX_BODY].endswith((b"\r", b"\n")):
         lines.pop()  # cut in the middle, it would say something else
     found = []
     for number, line in enumerate(lines, 1):
         text = line.partition(b"#")[0].strip()
+        if not text:
+            continue
         key, colon, value = text.partition(b":")
         if not colon:
             key, value = _split_at_space(text)
@@ -170,13 +172,13 @@ def _ascii(path: bytes) -> str:
     return UNSAFE.sub(lambda found: b"%%%02X" % found.group()[0], path).decode("ascii")
 
 
-def _sitemap(value: bytes, base: str | None) -> list[str]:
-    """Resolve a sitemap's address; only http and https count."""
-    try:
-        url = normalize(value.decode("utf-8", "replace"), base)
-    except InvalidURL:
-        return []
-    return [url] if url.startswith(("http://", "https://")) else []
+def _sitemaps(values: Iterable[bytes], base: str | None) -> tuple[str, ...]:
+    """Resolve the sitemaps' addresses, each once; only http and https count."""
+    urls: dict[str, None] = {}
+    for value in values:
+        with contextlib.suppress(InvalidURL):
+            urls[normalize(value.decode("utf-8", "replace"), base)] = None
+    return tuple(url for url in urls if url.startswith(("http://", "https://")))
 
 
 def _matcher(rules: list[Rule]) -> Protego:

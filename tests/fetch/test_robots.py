@@ -110,7 +110,7 @@ def test_hostile_files_cost_little(body: bytes) -> None:
     robots = Robots.parse(body)
     for _ in range(3):
         robots.allows(AGENT, "http://h.test/" + "a" * 2000)
-    assert time.process_time() - began < 2.5
+    assert time.process_time() - began < 4
 
 
 def test_sitemaps_are_bounded() -> None:
@@ -121,8 +121,8 @@ def test_sitemaps_are_bounded() -> None:
 
 LINES = st.sampled_from([
     b"User-agent: *", b"user-agent: multimedia-spider", b"Disallow: /", b"Allow: /a", b"Disallow: /*b$", b"Disallow:",
-    b"Crawl-delay: 3", b"Sitemap: http://h/s", b"\xef\xbb\xbf", b"# x", b"Disallow /a", b":", b"\xff\xfe",
-    b"Disallow: /%zz%E3", "Disallow: /\u2028/日本".encode(),
+    b"Crawl-delay: 3", b"Sitemap: http://h/s", b"\xef\xbb\xbf", b"Sitemap: http://[", b"# x", b"Disallow /a",
+    b":", b"\xff\xfe", b"Disallow: /%zz%E3", "Disallow: /\u2028/日本".encode(),
 ])  # fmt: skip
 FILES = st.lists(LINES | st.binary(max_size=30), max_size=12).flatmap(
     lambda lines: st.sampled_from([b"\n", b"\r\n", b"\r"]).map(lambda end: end.join(lines))

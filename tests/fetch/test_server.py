@@ -244,6 +244,25 @@ def test_a_check_is_switched_off_with_a_reason(serve: Serve, tmp_path: Path) -> 
         server.excuse("/", reason="")
 
 
+def test_a_generated_site_is_built_once(serve: Serve, site: Callable[..., tuple[Path, dict[str, Any]]]) -> None:
+    """The fixture ``site`` gives a folder that holds every page of its truth, the same one when asked again."""
+    root, truth = site(pages=12, links=4, bytes=500)
+    server = serve(root, hosts=2)
+    assert len(truth["pages"]) == 12
+    assert {get(server, page)[0] for page in truth["pages"]} == {200}
+    assert site(bytes=500, links=4, pages=12) == (root, truth)
+
+
+def test_the_program_runs_alone(
+    spider: Callable[..., subprocess.CompletedProcess[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The fixture ``spider`` runs the program in a folder of its own, without variables that steer it."""
+    monkeypatch.setenv("SPIDER_CONFIG", "/nowhere/spider.toml")
+    done = spider("--version")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("multimedia-spider ")
+
+
 RUDE = """
     import socket
 
