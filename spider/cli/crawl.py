@@ -25,11 +25,11 @@ def command(given: Globals, /, seeds: tuple[str, ...], **values: Any) -> int:  #
     """Visit seeds and record the media of their pages.
 
     SEEDS are files with one address a line, "-" for the standard input, or
-    addresses that begin with http:// or https://.  Without any, the seeds that
-    the database knows are visited again.
+    addresses that begin with http:// or https://.  Without any, the crawl goes on
+    with the seeds that the database knows.
 
-    What waits from an earlier crawl is gone on with.  Ctrl-C finishes what is in
-    flight and stops; a second one stops at once.  Neither loses anything.
+    Ctrl-C finishes what is in flight and stops; a second one stops at once.
+    Neither loses anything: what still waits is visited by the next crawl.
     """
     found = load_seeds(seeds, sys.stdin.buffer)
     with Database.open(given.db, create=bool(found)) as database:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
+from spider.cli.asking import reason_option, seed_option
 from spider.cli.ending import complain
-from spider.cli.options import Globals, reason_option, seed_option
+from spider.cli.options import Globals
 from spider.cli.output import Counted, columns_of, opened, show
 from spider.model import Reason
 from spider.report import ERROR_COLUMNS, FORMATS, error_lines, error_record, write_records

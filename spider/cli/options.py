@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from spider import settings
-from spider.model import Reason
 from spider.settings import Kind, Setting
 
 __all__ = [
@@ -18,8 +17,6 @@ __all__ = [
     "Pattern",
     "SettingType",
     "key",
-    "reason_option",
-    "seed_option",
     "setting_options",
     "variable",
     "written",
@@ -144,13 +141,3 @@ def key(option: click.Option) -> str:
 def variable(option: click.Option) -> str:
     """Return the name of the environment variable that stands for an option."""
     return "SPIDER_" + key(option).replace("-", "_").upper()
-
-
-def seed_option(text: str) -> Callable[[_Function], _Function]:
-    """Give a command ``--seed``; `text` is its help."""
-    return click.option("--seed", metavar="URL", help=text)
-
-
-def reason_option(text: str) -> Callable[[_Function], _Function]:
-    """Give a command ``--reason``; `text` is its help."""
-    return click.option("--reason", type=click.Choice(list(map(str, Reason))), metavar="REASON", help=text)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from spider.cli.options import Globals, reason_option, seed_option
+from spider.cli.asking import reason_option, seed_option
+from spider.cli.options import Globals
 from spider.model import Reason
 from spider.store import Database, Tally, ask, frontier
 
