@@ -174,6 +174,10 @@ class Crawler:
 
     def last_line(self) -> str:
         """Say how the run ended, and count what the crawl refused or cut, by rule."""
-        refused = ", ".join(f"{number:,} {rule}" for rule, number in sorted(self._refused.items())) or "nothing"
         why = {None: "not run", "done": "done"}.get(self.why, f"ended by {self.why}")
-        return f"{why}; refused or cut: {refused}; left alone: {self._outside:,} external"
+        refused = _listed({**self._refused, "external": self._outside})
+        return f"{why}; refused: {refused}; cut short: {_listed(self._worker.cut)}"
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{number:,} {rule}" for rule, number in sorted(counts.items()) if number) or "nothing"

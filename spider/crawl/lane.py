@@ -36,7 +36,8 @@ class Lane:
     """One leased host.
 
     `due` is when it may be asked again, in the steady clock's seconds; `dry` that no link of the kind
-    wanted waits for it; `leaving` that it goes to another worker as soon as nothing is under way.
+    wanted waits for it; `leaving` that it goes to another worker as soon as nothing is under way;
+    `strict` that each link's own links must be known before the next is chosen (depth first).
     """
 
     host: Leased
@@ -51,6 +52,7 @@ class Lane:
     unrecorded: int = 0
     dry: bool = False
     leaving: bool = False
+    strict: bool = False
     failures: int = 0
 
     @property
@@ -61,7 +63,9 @@ class Lane:
     @property
     def wants(self) -> bool:
         """Whether more links should be taken out for it: of its depth while any is at work, of any when idle."""
-        return not (self.dry or self.leaving) and len(self.buffer) < 2  # noqa: PLR2004  # one to go on with while more are fetched
+        if self.dry or self.leaving:
+            return False
+        return self.idle and not self.buffer if self.strict else len(self.buffer) < 2  # noqa: PLR2004  # one to go on with while more are fetched
 
     def may_start(self, now: float, per_host: int) -> bool:
         """Whether it may be asked now."""

@@ -73,6 +73,7 @@ class Ledger:
         self._id = self._run_id = 0
         self._next_recover = 0.0
         self._share = 1
+        self._deepest = plan.order == "depth"
         self._most = max(64, plan.threads * LANES)
 
     # --- life -------------------------------------------------------------------------------------
@@ -213,12 +214,12 @@ class Ledger:
         for host in leased:
             pace = Pace(self._plan.delay, latency=host.latency / MICRO)
             due = steady + max(0.0, (host.next_at - now) / MICRO) if waits else steady
-            by_id[host.id] = self.lanes[host.name] = Lane(host, pace, due, failures=host.failures)
+            by_id[host.id] = self.lanes[host.name] = Lane(host, pace, due, failures=host.failures, strict=self._deepest)
         for row in catalog.origin_rows(connection, list(by_id)):
             robots.known(by_id[row.host_id], row, now=now, steady=steady)
 
     def _check_out(self, connection: sa.Connection, tally: Tally) -> None:
-        limit = AT_ONCE if self._plan.delay <= 0 else max(2, self._plan.per_host)
+        limit = 1 if self._deepest else AT_ONCE if self._plan.delay <= 0 else max(2, self._plan.per_host)
         for lane in self.lanes.values():
             if not lane.wants:
                 continue
@@ -232,7 +233,7 @@ class Ledger:
                 tally,
                 limit=limit,
                 depth=depth,
-                deepest=self._plan.order == "depth",
+                deepest=self._deepest,
             )
             lane.buffer.extend(taken)
             lane.dry = not taken

@@ -40,6 +40,7 @@ class Worker:
         self.ledger = Ledger(database, plan, roster, clock=clock, part=client.leave)
         self.pages = 0
         self.media: Counter[MediaKind] = Counter()
+        self.cut: Counter[str] = Counter()
         self._database = database
         self._plan = plan
         self._clock = clock
@@ -270,6 +271,10 @@ class Worker:
         if not isinstance(outcome, Fetched) or outcome.redirect is not None:
             return
         self.pages += 1
+        if outcome.response.truncated:
+            self.cut["max-size"] += 1
+        for note in outcome.page.notes if outcome.page is not None else ():
+            self.cut[note.partition(":")[0]] += 1
         media = outcome.page.media if outcome.page is not None else ()
         self.media.update(medium.kind for medium in media if medium.confidence.rank <= Confidence.LINK.rank)
         if outcome.medium is not None:

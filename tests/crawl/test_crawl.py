@@ -135,11 +135,15 @@ def test_errors_have_their_class_and_heal_where_they_may(web: Web, crawl: Crawl,
     server = web(lambda asked: next(good) if asked.path == "/heals" else answers.get(asked.path))
     crawler, outcomes = crawl(server.url, retries=2)
     assert crawler.exit_code == 0
-    assert paths(server) == {"/": 1, "/404": 1, "/503": 3, "/reset": 3, "/heals": 3, "/short": 1}
+    asked = paths(server)
+    # A request on a connection that was open already may find it dead, and is sent once more on a new one.
+    assert 3 <= asked.pop("/reset") <= 6
+    assert asked == {"/": 1, "/404": 1, "/503": 3, "/heals": 3, "/short": 1}
     reasons = {
         row[0].removeprefix(server.url): row[1:]
         for row in rows(
-            "SELECT url, reason, message, retry_at, status FROM CrawlerLink LEFT JOIN Page ON id = link_id WHERE state = 4"
+            "SELECT url, reason, message, retry_at, status FROM CrawlerLink LEFT JOIN Page ON id = link_id"
+            " WHERE state = 4"
         )
     }
     assert reasons["404"] == (8, "HTTP status 404", None, 404)
@@ -220,7 +224,7 @@ def chain(length: int) -> dict[str, str]:
 
 
 def test_a_raised_depth_limit_reaches_deeper(web: Web, crawl: Crawl, rows: Rows) -> None:
-    """Links past the limit are refused by rule; a later crawl with a greater limit reads again only where they were cut."""
+    """Links past the limit are refused by rule; a greater limit later reads again only where they were cut."""
     server = web(chain(6))
     crawl(server.url, depth=2)
     assert paths(server) == {"/": 1, "/1": 1, "/2": 1}
@@ -273,13 +277,13 @@ def test_a_seed_that_does_not_resolve(web: Web, crawl: Crawl, rows: Rows) -> Non
 
 
 def test_waiting_hosts_block_nobody(web: Web, crawl: Crawl) -> None:
-    """With two threads, a host that takes its time and its delay holds no other up."""
-    slow = {"/": page("/1", "/2")} | {f"/{n}": Reply(page(), delay=0.5) for n in (1, 2)}
-    quick = {"/": page(*(f"/{n}" for n in range(1, 6)))} | {f"/{n}": page() for n in range(1, 6)}
-    server = web({"127.0.0.1": slow, "127.0.0.2": slow, "127.0.0.3": quick})
-    crawl(*server.urls, threads=2, delay=0.05)
-    ends = {host: max(r.time for r in server.requests if r.host == host) for host in server.contents}
-    assert ends["127.0.0.3"] < max(ends["127.0.0.1"], ends["127.0.0.2"])
+    """A host that waits for its delay holds no thread: one thread serves eight hosts in the time of one."""
+    pages_ = {"/": page("/1", "/2"), "/1": page(), "/2": page()}
+    server = web(pages_, hosts=8)
+    crawl(*server.urls, threads=1, delay=0.4)
+    moments = [request.time for request in server.requests]
+    assert len(moments) == 32
+    assert max(moments) - min(moments) < 8 * 3 * 0.4 / 2
 
 
 def test_the_delay_is_kept(web: Web, crawl: Crawl) -> None:

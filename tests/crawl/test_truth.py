@@ -42,7 +42,7 @@ def test_every_page_once_every_medium(web: Web, spider: Spider, site: Site, tmp_
     assert times(server) == {f"{server.url}{path[1:]}": 1 for path in truth["pages"]}
     assert server.asked().count("/robots.txt") == 1
     same_report(spider, server, truth)
-    assert "left alone: 1 external" in done.stderr
+    assert "refused: 1 external; cut short: nothing" in done.stderr
     sound(tmp_path / "x.db")
 
 
@@ -118,7 +118,7 @@ def test_two_crawls_share_a_database(
 def test_a_signal_loses_nothing(
     web: Web, spider: Spider, spider_process: Begin, site: Site, tmp_path: Path, *, number: int, twice: bool
 ) -> None:
-    """The first signal finishes what is in flight, the second stops at once; a crawl started after either ends as if none came."""
+    """The first signal finishes what is in flight, the second stops at once; a later crawl ends as if none came."""
     root, truth = site(pages=100)
     server = web(root, database=tmp_path / "x.db")
     process = spider_process("--db", "x.db", "crawl", f"{server.url}index.html", "--delay", "0.02")
