@@ -268,14 +268,16 @@ class Worker:
         return entry.recorded
 
     def _count(self, outcome: Outcome) -> None:
-        if not isinstance(outcome, Fetched) or outcome.redirect is not None:
+        if not isinstance(outcome, Fetched):
+            return
+        if outcome.medium is not None:
+            self.media[outcome.medium.kind] += 1
+        if outcome.page is None:
             return
         self.pages += 1
         if outcome.response.truncated:
             self.cut["max-size"] += 1
-        for note in outcome.page.notes if outcome.page is not None else ():
-            self.cut[note.partition(":")[0]] += 1
-        media = outcome.page.media if outcome.page is not None else ()
-        self.media.update(medium.kind for medium in media if medium.confidence.rank <= Confidence.LINK.rank)
-        if outcome.medium is not None:
-            self.media[outcome.medium.kind] += 1
+        self.cut.update(note.partition(":")[0] for note in outcome.page.notes)
+        self.media.update(
+            medium.kind for medium in outcome.page.media if medium.confidence.rank <= Confidence.LINK.rank
+        )
