@@ -38,8 +38,11 @@ def sound(database: Path) -> None:
         assert {"W": 1, "R": 2, "C": 3, "E": 4}.keys() >= counted.keys()
         for name, code in (("W", 1), ("R", 2), ("C", 3), ("E", 4)):
             assert counted.get(name, 0) == states.get(code, 0), (name, counted, states)
-        waiting = "SELECT count(*) FROM CrawlerLink WHERE host_id = Host.id AND state = 1"
-        assert connection.execute(f"SELECT name FROM Host WHERE waiting <> ({waiting})").fetchall() == []
+        miscounted = """
+            SELECT name FROM Host
+            WHERE waiting <> (SELECT count(*) FROM CrawlerLink WHERE host_id = Host.id AND state = 1)
+        """
+        assert connection.execute(miscounted).fetchall() == []
 
 
 @pytest.fixture
