@@ -87,7 +87,7 @@ class Guard:
             return Rejected(str(error))
         if port in BAD_PORTS:
             return Rejected("port")
-        return self.peer(host) if is_literal(host) else Accepted()
+        return Accepted() if self.private or not is_literal(host) else self.peer(host)
 
     def peer(self, address: str) -> Verdict:
         """Judge the address of a machine that is about to be, or is, connected; rule: private-address."""

@@ -221,6 +221,23 @@ def test_a_slow_look_up_ends_in_time(get: Get, monkeypatch: pytest.MonkeyPatch) 
     asked.set()
 
 
+def test_each_address_of_a_name_is_tried(web: Web, get: Get, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a name has several addresses, the first that answers is taken; the others cost no more than their share."""
+    server = web({"/": "<p>"})
+    dead = [(2, 1, 6, "", (f"127.0.0.{n}", server.port)) for n in (7, 8)]
+
+    def look_up(host: bytes, _port: int, **names: int) -> list[object]:
+        if names.get("flags"):
+            raise OSError(host)
+        return [*dead, (2, 1, 6, "", ("127.0.0.1", server.port))] if host == b"some.test" else list(dead)
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    assert get(f"http://some.test:{server.port}/").body == b"<p>"
+    assert failure(get, f"http://none.test:{server.port}/") == Reason.CONNECT
+    dead.clear()
+    assert failure(get, f"http://none.test:{server.port}/") == Reason.DNS
+
+
 def test_nobody_listens(get: Get) -> None:
     """A port where nobody listens fails with connect."""
     with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as listener:
