@@ -27,4 +27,6 @@ def command(given: Globals, target: str) -> None:
         gone = takedown.forget(connection, target, tally, now=time.time_ns() // 1000)
         tally.flush(connection)
     if not given.quiet:
-        click.echo(f"{visible(gone.target)}: {gone.links:,} link{'s' * (gone.links != 1)} and {gone.media:,} media forgotten")
+        click.echo(
+            f"{visible(gone.target)}: {gone.links:,} link{'s' * (gone.links != 1)} and {gone.media:,} media forgotten"
+        )

@@ -35,7 +35,7 @@ def test_a_crawl_and_its_report(web: Serve, run: Run) -> None:
     assert (done.exit_code, done.stdout) == (0, "")
     *_, summary, last = done.stderr.splitlines()
     assert re.fullmatch(r"2 pages in [0-9.]+ s: video 1  audio 1  flash 0\.  Links: W 0  R 0  C 2  E 1", summary)
-    assert last == "done; refused or cut: nothing; left alone: 1 external"
+    assert last == "done; refused: 1 external; cut short: nothing"
     rows = json.loads(run("report", "--format", "json").stdout)
     assert [(row["page"], row["media"], row["kind"], row["text"]) for row in rows] == [
         (f"{site.url}films/", f"{site.url}films/a.mp4", "video", ""),
@@ -118,7 +118,7 @@ def test_a_terminal_gets_a_picture(web: Serve, tmp_path: Path) -> None:
     assert re.search(r"W \d+ +R \d+ +C \d+ +E \d+ +[0-9.]+ pages/s", plain)
     assert "video 1  audio 1  flash 0" in plain
     assert "127.0.0.1" in plain
-    assert plain.rstrip().splitlines()[-1] == "done; refused or cut: nothing; left alone: 1 external"
+    assert plain.rstrip().splitlines()[-1] == "done; refused: 1 external; cut short: nothing"
 
 
 def test_a_dumb_terminal_gets_lines(web: Serve, tmp_path: Path) -> None:
