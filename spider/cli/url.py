@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Iterator
 
 import click
 
@@ -69,8 +70,7 @@ def url(*, urls: tuple[str, ...], base: str | None, encoding: str, trace: bool, 
 
 def _lines() -> Iterator[str]:
     """Read the standard input's lines; bytes that are no UTF-8 become U+FFFD."""
-    stream: Iterable[bytes] = click.get_binary_stream("stdin")
-    for line in stream:
+    for line in sys.stdin.buffer:
         yield line.decode("utf-8", "replace").rstrip("\r\n")
 
 

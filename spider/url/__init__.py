@@ -6,9 +6,19 @@ sections named in docstrings are its.
 
 from __future__ import annotations
 
-from spider.url.normalize import KEY_LADDER, STEPS, identify, identify_all, key, normalize, normalize_all
+from typing import TYPE_CHECKING
+
+from spider.url.engine import choose
+from spider.url.ladder import KEY_LADDER, STEPS, key
 from spider.url.relation import directory, host, is_kin, relation
 from spider.url.value import URL, InvalidURL, Step, parse, trace
+
+if TYPE_CHECKING:
+    from spider.url.address import identify, identify_all, is_compiled, normalize, normalize_all
+else:
+    _twin = choose()
+    identify, identify_all = _twin.identify, _twin.identify_all
+    is_compiled, normalize, normalize_all = _twin.is_compiled, _twin.normalize, _twin.normalize_all
 
 __all__ = [
     "KEY_LADDER",
@@ -20,6 +30,7 @@ __all__ = [
     "host",
     "identify",
     "identify_all",
+    "is_compiled",
     "is_kin",
     "key",
     "normalize",

@@ -1,7 +1,7 @@
 """The loop that runs paper 1's tables over one text (URL standard, section 4.4, basic URL parser).
 
 It reads once, from left to right, takes fields where the tables' states change, and hands each to
-its own functions: hosts to `spider.url.host`, encode sets to `spider.url.percent`.
+its own functions: hosts to `spider.url.hosts`, encode sets to `spider.url.percent`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from spider.errors import InvalidURL
-from spider.url import host, percent
+from spider.url import hosts, percent
 from spider.url.fields import SPECIAL, Authority, Fields
 from spider.url.machine import CHILD, FRONT, PARENT
 
@@ -279,7 +279,7 @@ class _Reader:
 
     def _host(self, start: int, stop: int) -> str:
         try:
-            return host.parse(
+            return hosts.parse(
                 self.text[start:stop], special=self.special, report=lambda n, i: self.report(n, start + i)
             )
         except InvalidURL as error:

@@ -1,65 +1,15 @@
-"""The steps that make two spellings of one address one, each named, in order.
+"""The key: a ladder of named steps, in order, that tell whether two addresses are one.
 
-`normalize` writes the address to fetch, as a browser would; `key` climbs the ladder of steps that
-tell whether two addresses are one.  The key only merges: nothing is ever fetched by its key.
+Each step is a pure function on a normalized address, idempotent by itself, and says what it merges
+and why that is safe.  The key only merges: what is fetched is always the address as found.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from hashlib import blake2b
+from collections.abc import Callable
 
-from spider.errors import InvalidURL
-from spider.url import reader
-from spider.url.fields import Fields, serialize
-from spider.url.value import URL, codec_of, fields_of
-
-__all__ = ["KEY_LADDER", "STEPS", "identify", "identify_all", "key", "normalize", "normalize_all"]
-
-
-def normalize(text: str, base: URL | str | None = None, *, encoding: str = "utf-8") -> str:
-    """Write the address to fetch: the standard's serialization without fragment (section 4.5).
-
-    `encoding` is as in `parse`.  An address that is written so already comes back as the same
-    object.  Raise InvalidURL for a text that is no URL.
-    """
-    return _same(text, reader.run(text, fields_of(base), codec_of(encoding)))
-
-
-def normalize_all(hrefs: Iterable[str], base: URL | str, *, encoding: str = "utf-8") -> list[str | None]:
-    """Normalize a page's links at once, each relative to `base`; None for one that is no URL.
-
-    Raise InvalidURL if `base` is none.
-    """
-    fields, codec = fields_of(base), codec_of(encoding)
-    return [_attempt(href, fields, codec) for href in hrefs]
-
-
-def identify_all(hrefs: Iterable[str], base: URL | str, *, encoding: str = "utf-8") -> list[tuple[str, int] | None]:
-    """Normalize a page's links at once, each with the hash of its key; see `normalize_all` and `identify`."""
-    addresses = normalize_all(hrefs, base, encoding=encoding)
-    return [None if address is None else (address, identify(address)) for address in addresses]
-
-
-def identify(url: str) -> int:
-    """Hash the key of a normalized address: blake2b of 8 bytes, read as a signed big-endian integer."""
-    return int.from_bytes(blake2b(key(url).encode("utf-8", "replace"), digest_size=8).digest(), "big", signed=True)
-
-
-def _same(text: str, fields: Fields) -> str:
-    address = serialize(fields, fragment=False)
-    return text if text == address else address
-
-
-def _attempt(text: str, base: Fields | None, codec: str) -> str | None:
-    try:
-        return _same(text, reader.run(text, base, codec))
-    except InvalidURL:
-        return None
-
-
-# -- the ladder
+__all__ = ["KEY_LADDER", "STEPS", "key"]
 
 _ESCAPE = re.compile("%([0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -85,14 +35,32 @@ def escapes(url: str) -> str:
     return _ESCAPE.sub(_decode_unreserved, url) if "%" in url else url
 
 
+# Names of parameters that hold the id of a visit, whatever the value.
+SESSIONS = ("jsessionid", "phpsessid", "asp.net_sessionid", "cfid", "cftoken", "oscsid", "zenid")
+SESSION_PREFIXES = ("aspsessionid",)
+# Names that also mean other things: dropped only before a token of 24 or more letters and digits.
+TOKENS = ("sid", "s", "sess", "sessid", "session", "sessionid", "session_id", "session-id")
+# Names that advertisers and mailers add to links.
+TRACKERS = (
+    *("gclid", "gclsrc", "dclid", "gbraid", "wbraid", "fbclid", "msclkid", "yclid", "twclid", "ttclid", "li_fat_id"),
+    *("igshid", "igsh", "epik", "srsltid", "s_kwcid", "mc_cid", "mc_eid", "mkt_tok", "_ga", "_gl", "_hsenc", "_hsmi"),
+    *("vero_id", "oly_anon_id", "oly_enc_id", "wickedid"),
+)
+TRACKER_PREFIXES = ("utm_",)
+NAMES = (*SESSIONS, *TOKENS, *TRACKERS)
+PREFIXES = (*SESSION_PREFIXES, *TRACKER_PREFIXES)
+
+
+def _names(names: tuple[str, ...], prefixes: tuple[str, ...]) -> re.Pattern[str]:
+    """Compile the pattern of a parameter with one of these names."""
+    rest = "".join(f"|{re.escape(prefix)}[^=]*" for prefix in prefixes)
+    return re.compile(f"(?:{'|'.join(map(re.escape, names))}{rest})(?:=|$)", re.IGNORECASE)
+
+
 _PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/;?#]*", re.IGNORECASE)
-_SESSION = re.compile(
-    r"(?:jsessionid|phpsessid|aspsessionid[a-z]*|asp\.net_sessionid|cfid|cftoken|oscsid|zenid)(?:=|$)", re.IGNORECASE
-)
-_SESSION_TOKEN = re.compile(
-    r"(?:sid|sess|sessid|session|sessionid|session_id|session-id|s)=(?=[0-9]*[A-Za-z]|[0-9]{24})[0-9A-Za-z]{24,}",
-    re.IGNORECASE,
-)
+_SESSION = _names(SESSIONS, SESSION_PREFIXES)
+_TOKEN = re.compile(f"(?:{'|'.join(map(re.escape, TOKENS))})=[0-9a-z]{{24,}}", re.IGNORECASE)
+_TRACKER = _names(TRACKERS, TRACKER_PREFIXES)
 
 
 def _filtered(url: str, drop: Callable[[str], object]) -> str:
@@ -117,14 +85,7 @@ def sessions(url: str) -> str:
     head, mark, query = url.partition("?")
     if ";" in head:
         url = _PATH_SESSION.sub("", head) + mark + query
-    return _filtered(url, lambda p: _SESSION.match(p) or _SESSION_TOKEN.fullmatch(p))
-
-
-_TRACKING = re.compile(
-    r"(?:utm_[a-z0-9_]*|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|yclid|twclid|ttclid|igshid|igsh|li_fat_id|mc_cid|mc_eid|"
-    r"_ga|_gl|_hsenc|_hsmi|mkt_tok|vero_id|oly_anon_id|oly_enc_id|wickedid|srsltid|epik|s_kwcid)(?:=|$)",
-    re.IGNORECASE,
-)
+    return _filtered(url, lambda p: _SESSION.match(p) or _TOKEN.fullmatch(p))
 
 
 def tracking(url: str) -> str:
@@ -133,7 +94,7 @@ def tracking(url: str) -> str:
     ``?id=1&utm_source=x`` and ``?id=1`` are one: the names are reserved for measuring where a visitor
     came from, and scripts in the page read them, not the server.
     """
-    return _filtered(url, _TRACKING.match)
+    return _filtered(url, _TRACKER.match)
 
 
 def sort(url: str) -> str:

@@ -1,0 +1,40 @@
+"""Compile the URL machine's fast lane where there is a compiler; without one, it runs as it is.
+
+Everything else about the package stands in pyproject.toml.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+from setuptools import Extension, setup
+
+ROOT = Path(__file__).parent
+
+
+def extensions() -> list[Extension]:
+    """Translate the twin's source to C; nothing where Cython is not about."""
+    try:
+        from Cython.Build import cythonize  # noqa: PLC0415  # an installation without it is one without a twin
+    except ImportError:
+        return []
+    folder = ROOT / "spider" / "url"
+    spec = importlib.util.spec_from_file_location("engine", folder / "engine.py")
+    assert spec is not None and spec.loader is not None  # noqa: PT018, S101
+    engine = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(engine)
+    source = ROOT / "build" / "twin" / f"{engine.COMPILED}.py"
+    source.parent.mkdir(parents=True, exist_ok=True)
+    source.write_text(engine.assemble(folder), encoding="utf-8")
+    twin = Extension(
+        f"spider.url.{engine.COMPILED}",
+        [source.relative_to(ROOT).as_posix()],
+        extra_compile_args=["-O3"] if __import__("os").name == "posix" else [],
+        optional=True,
+    )
+    directives = {"boundscheck": False, "wraparound": False, "initializedcheck": False, "cdivision": True}
+    return cythonize([twin], language_level=3, compiler_directives=directives, quiet=True)
+
+
+setup(ext_modules=extensions())

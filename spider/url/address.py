@@ -1,0 +1,77 @@
+"""What a crawler asks for: the address to fetch, of one link or of a page's links at once, and its identity.
+
+A part of the compiled twin, see `spider.url.engine`: the fast lane first, the machine for the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from spider.url.fallback import attempt, whole
+from spider.url.spans import Lane  # the compiled twin has `spider.url.lane`'s
+from spider.url.stamp import identify, stamp
+from spider.url.value import URL, codec_of
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from spider.url import uncython as cython
+
+__all__ = ["identify", "identify_all", "is_compiled", "normalize", "normalize_all"]
+
+
+def is_compiled() -> bool:
+    """Say whether the compiled twin answers."""
+    return bool(cython.compiled)
+
+
+@lru_cache(maxsize=64)
+def _page(base: str | None, codec: str) -> Lane:
+    """Make a page's lane; raise InvalidURL if its address is none."""
+    address = "" if base is None else normalize(base)
+    return Lane(address, codec=codec, ready=address.startswith(("http://", "https://")))
+
+
+_NOWHERE = cython.declare(Lane)
+_NOWHERE = _page(None, "utf-8")
+
+
+def normalize(text: str, base: URL | str | None = None, *, encoding: str = "utf-8") -> str:
+    """Write the address to fetch: the standard's serialization without fragment (section 4.5).
+
+    `encoding` is as in `parse`.  An address that is written so already comes back as the same
+    object.  Raise InvalidURL for a text that is no URL.
+    """
+    result: str | None
+    if base is None and type(text) is str and encoding == "utf-8":
+        result = _NOWHERE.address(text)
+        return whole(text, None, "utf-8") if result is None else result
+    codec = codec_of(encoding)
+    page = None if base is None else str(base)
+    lane: Lane = _page(page, codec)
+    result = lane.address(str(text))
+    return whole(text, page, codec) if result is None else result
+
+
+def normalize_all(hrefs: Iterable[str], base: URL | str, *, encoding: str = "utf-8") -> list[str | None]:
+    """Normalize a page's links at once, each relative to `base`; None for one that is no URL.
+
+    Raise InvalidURL if `base` is none.
+    """
+    codec = codec_of(encoding)
+    page = str(base)
+    lane: Lane = _page(page, codec)
+    results: list[str | None] = []
+    result: str | None
+    for href in hrefs:
+        result = lane.address(href if type(href) is str else str(href))
+        results.append(attempt(href, page, codec) if result is None else result)
+    return results
+
+
+def identify_all(hrefs: Iterable[str], base: URL | str, *, encoding: str = "utf-8") -> list[tuple[str, int] | None]:
+    """Normalize a page's links at once, each with the hash of its key; see `normalize_all` and `identify`."""
+    addresses = normalize_all(hrefs, base, encoding=encoding)
+    return [None if address is None else (address, stamp(address)) for address in addresses]

@@ -1,0 +1,61 @@
+"""Which twin answers: the compiled one where there is one of this very source, else the interpreted one.
+
+Both are made of the files named in `PARTS`.  ``SPIDER_PURE=1`` in the environment asks for the
+interpreted one.  `setup.py` reads this file too, so it imports nothing of the project when loaded.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import os
+from hashlib import blake2b
+from pathlib import Path
+from types import ModuleType
+
+__all__ = ["COMPILED", "PARTS", "PURE", "assemble", "choose", "fingerprint"]
+
+PARTS = ("bytewise", "lane", "stamp", "address")
+COMPILED = "_twin"  # the extension module's name, beside this file
+PURE = "SPIDER_PURE"
+_HERE = Path(__file__).parent
+
+
+def fingerprint(folder: Path = _HERE) -> str:
+    """Hash the sources that the compiled twin is made of."""
+    sources = [(folder / f"{part}.py").read_bytes() for part in PARTS]
+    return blake2b(b"\0".join(sources), digest_size=16).hexdigest()
+
+
+def assemble(folder: Path = _HERE) -> str:
+    """Put the parts together to one source for Cython: one C file, so that C functions can be inlined.
+
+    What a part imports from the others, or from the interpreted twin's own part, is left out; the
+    fingerprint is put at the end.
+    """
+    lines: list[str] = []
+    for part in PARTS:
+        text = (folder / f"{part}.py").read_text(encoding="utf-8").splitlines()
+        for node in ast.walk(ast.parse("\n".join(text))):
+            if isinstance(node, ast.ImportFrom) and _is_inside(node, first=part == PARTS[0]):
+                end = node.end_lineno or node.lineno
+                text[node.lineno - 1 : end] = [""] * (end - node.lineno + 1)
+        lines += text
+    return "\n".join([*lines, f'FINGERPRINT = "{fingerprint(folder)}"', ""])
+
+
+def _is_inside(node: ast.ImportFrom, *, first: bool) -> bool:
+    module = node.module or ""
+    return module in {f"spider.url.{part}" for part in (*PARTS, "spans")} or (module == "__future__" and not first)
+
+
+def choose() -> ModuleType:
+    """Import the twin that answers.  An extension made of other sources than these is passed over."""
+    if os.environ.get(PURE, "") in {"", "0"}:
+        try:
+            twin = importlib.import_module(f"spider.url.{COMPILED}")
+            if fingerprint() == twin.FINGERPRINT:
+                return twin
+        except (ImportError, AttributeError, OSError):
+            pass  # none was built, or not for this interpreter
+    return importlib.import_module("spider.url.address")

@@ -1,0 +1,254 @@
+"""The hash of an address's key, for telling at once whether it is known.
+
+A part of the compiled twin, see `spider.url.engine`.  Most addresses are their own keys: `settled`
+sees that in one scan, and only the others climb the ladder.
+"""
+# ruff: noqa: F821, FBT003, PLR1714, PLR2004, PLR0917  # bytes are numbers, see `spider.url.bytewise`; C is C
+
+from __future__ import annotations
+
+import sys
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from spider.url.bytewise import Bytes, Place
+from spider.url.ladder import NAMES, PREFIXES, key
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from spider.url import uncython as cython
+
+if cython.compiled:
+    from cython.cimports.cpython.unicode import PyUnicode_1BYTE_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND
+    from cython.cimports.libc.string import memcpy, memset
+
+__all__ = ["hashed", "identify"]
+
+LITTLE = cython.declare(cython.bint, sys.byteorder == "little")  # how `compress` reads words
+
+Word = cython.typedef(cython.ulonglong)
+Words = cython.typedef(cython.p_ulonglong)
+
+# Marks parameter names that a step of the ladder may drop, by two letters and the length.
+MARKED = cython.declare(cython.uchar[4096])
+
+# RFC 7693: initialization vector (2.6) and message word schedule (2.7).
+START = cython.declare(Word[8])
+ORDER = cython.declare(cython.uchar[192])
+_START = (
+    "6A09E667F3BCC908 BB67AE8584CAA73B 3C6EF372FE94F82B A54FF53A5F1D36F1 "
+    "510E527FADE682D1 9B05688C2B3E6C1F 1F83D9ABFB41BD6B 5BE0CD19137E2179"
+)
+_ORDER = (
+    "0123456789ABCDEF EA489FD61C02B753 B8C052FDAE367194 7931DCBE265A40F8 905724AFE1BC683D "
+    "2C6A0B834D75FE19 C51FED4A0763928B DB7EC13950F4862A 6FE9B308C2D714A5 A2847615FB9E3CD0 "
+    "0123456789ABCDEF EA489FD61C02B753"
+)
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def mark(first: cython.uchar, second: cython.uchar, length: Place) -> Place:
+    """Find the place of a name's mark: its first two letters, small, and its length."""
+    return ((first | 32) * 7 + (second | 32) * 13 & 127) << 5 | min(length, 31)
+
+
+def fill_marks() -> None:
+    """Mark the names that `spider.url.ladder` knows, and make the hash's tables."""
+    for name in NAMES:
+        MARKED[mark(ord(name[0]), ord(name[1]) if len(name) > 1 else 0, len(name))] = 1
+    for name in PREFIXES:
+        for length in range(len(name), 32):
+            MARKED[mark(ord(name[0]), ord(name[1]), length)] = 1
+    for place, word in enumerate(_START.split()):
+        START[place] = int(word, 16)
+    for place, digit in enumerate(_ORDER.replace(" ", "")):
+        ORDER[place] = int(digit, 16)
+
+
+fill_marks()
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def is_hex(byte: cython.uchar) -> cython.bint:
+    """Say whether a byte is a hexadecimal digit."""
+    return 48 <= byte <= 57 or 97 <= byte | 32 <= 102
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def value(byte: cython.uchar) -> cython.uint:
+    """Return what a hexadecimal digit is worth."""
+    return byte - 48 if byte < 65 else (byte | 32) - 87
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def is_raw_escape(p: Bytes, i: Place, n: Place) -> cython.bint:
+    """Say whether the percent sign at `i` begins an escape that the ladder writes otherwise."""
+    byte: cython.uint
+    if i + 2 >= n or not (is_hex(p[i + 1]) and is_hex(p[i + 2])):
+        return False
+    if p[i + 1] > 96 or p[i + 2] > 96:
+        return True
+    byte = value(p[i + 1]) << 4 | value(p[i + 2])
+    return 97 <= byte | 32 <= 122 or 48 <= byte <= 57 or byte == 45 or byte == 46 or byte == 95 or byte == 126
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def is_settled(p: Bytes, n: Place) -> cython.bint:
+    """Say whether an address is surely its own key; False where the ladder has to be asked."""
+    i: Place = 0
+    while i < n and p[i] != 63:
+        if (p[i] == 37 and is_raw_escape(p, i, n)) or p[i] == 59 or p[i] > 126:
+            return False
+        i += 1
+    return are_settled(p, i + 1, n)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def are_settled(p: Bytes, i: Place, n: Place) -> cython.bint:
+    """Say whether a query's parameters from `i` on are sorted, spelled right, and no one's marks."""
+    begin: Place = i
+    end: Place
+    before: Place = 0
+    before_end: Place = 0
+    while i < n:
+        begin = i
+        end = -1
+        while i < n and p[i] != 38:
+            if p[i] == 61 and end < 0:
+                end = i
+            elif (p[i] == 37 and is_raw_escape(p, i, n)) or p[i] > 126:
+                return False
+            i += 1
+        if end < 0:
+            end = i
+        if end > begin and MARKED[mark(p[begin], p[begin + 1] if end > begin + 1 else 0, end - begin)]:
+            return False
+        if before and is_behind(p, before, before_end, begin, end):
+            return False
+        before, before_end = begin, end
+        i += 1
+    return n == 0 or p[n - 1] != 38
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def is_behind(p: Bytes, a: Place, a_end: Place, b: Place, b_end: Place) -> cython.bint:
+    """Say whether the first name sorts behind the second."""
+    while a < a_end and b < b_end:
+        if p[a] != p[b]:
+            return p[a] > p[b]
+        a += 1
+        b += 1
+    return a < a_end
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def turn(word: Word, bits: cython.uint) -> Word:
+    """Rotate a word of 64 bits to the right."""
+    return word >> bits | word << (64 - bits)
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def mix(v: Words, a: cython.uint, b: cython.uint, c: cython.uint, d: cython.uint, x: Word, y: Word) -> cython.void:
+    """Mix two words of the message into four of the state (RFC 7693, 3.1)."""
+    v[a] = v[a] + v[b] + x
+    v[d] = turn(v[d] ^ v[a], 32)
+    v[c] = v[c] + v[d]
+    v[b] = turn(v[b] ^ v[c], 24)
+    v[a] = v[a] + v[b] + y
+    v[d] = turn(v[d] ^ v[a], 16)
+    v[c] = v[c] + v[d]
+    v[b] = turn(v[b] ^ v[c], 63)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def compress(h: Words, block: Bytes, count: Word, last: cython.bint) -> cython.void:
+    """Take one block of 128 bytes into the state (RFC 7693, 3.2)."""
+    v: Word[16]
+    m: Word[16]
+    s: Bytes
+    r: cython.uint
+    memcpy(m, block, 128)
+    v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7] = h[0], h[1], h[2], h[3], h[4], h[5], h[6], h[7]
+    v[8], v[9], v[10], v[11], v[12] = START[0], START[1], START[2], START[3], START[4] ^ count
+    v[13], v[14], v[15] = START[5], START[6], START[7]
+    if last:
+        v[14] = ~v[14]
+    for r in range(12):
+        s = cython.address(ORDER[16 * r])
+        mix(v, 0, 4, 8, 12, m[s[0]], m[s[1]])
+        mix(v, 1, 5, 9, 13, m[s[2]], m[s[3]])
+        mix(v, 2, 6, 10, 14, m[s[4]], m[s[5]])
+        mix(v, 3, 7, 11, 15, m[s[6]], m[s[7]])
+        mix(v, 0, 5, 10, 15, m[s[8]], m[s[9]])
+        mix(v, 1, 6, 11, 12, m[s[10]], m[s[11]])
+        mix(v, 2, 7, 8, 13, m[s[12]], m[s[13]])
+        mix(v, 3, 4, 9, 14, m[s[14]], m[s[15]])
+    h[0] ^= v[0] ^ v[8]
+    h[1] ^= v[1] ^ v[9]
+    h[2] ^= v[2] ^ v[10]
+    h[3] ^= v[3] ^ v[11]
+    h[4] ^= v[4] ^ v[12]
+    h[5] ^= v[5] ^ v[13]
+    h[6] ^= v[6] ^ v[14]
+    h[7] ^= v[7] ^ v[15]
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def digest(p: Bytes, n: Place) -> cython.longlong:
+    """Hash with BLAKE2b of 8 bytes, read as a signed big-endian integer (RFC 7693, 3.3)."""
+    h: Word[8]
+    block: cython.uchar[128]
+    i: Place = 0
+    word: Word = 0
+    k: cython.uint
+    for k in range(8):
+        h[k] = START[k]
+    h[0] ^= 0x01010008
+    while n - i > 128:
+        compress(h, p + i, i + 128, False)
+        i += 128
+    memset(block, 0, 128)
+    memcpy(block, p + i, n - i)
+    compress(h, block, n, True)
+    for k in range(8):
+        word = word << 8 | (h[0] >> 8 * k & 255)
+    return cython.cast(cython.longlong, word)
+
+
+def hashed(text: str) -> int:
+    """Hash a text in UTF-8 with BLAKE2b of 8 bytes, read as a signed big-endian integer."""
+    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big", signed=True)
+
+
+@cython.cfunc
+@cython.inline
+def stamp(url: str) -> object:
+    """Hash an address's key."""
+    if cython.compiled:  # noqa: SIM102  # what is left out where this runs must be a block of its own
+        if LITTLE and PyUnicode_KIND(url) == 1:
+            p = cython.cast(Bytes, PyUnicode_1BYTE_DATA(url))
+            if is_settled(p, PyUnicode_GET_LENGTH(url)):
+                return digest(p, PyUnicode_GET_LENGTH(url))
+    return hashed(key(url))
+
+
+def identify(url: str) -> int:
+    """Hash the key of a normalized address: BLAKE2b of 8 bytes, read as a signed big-endian integer."""
+    return stamp(url)

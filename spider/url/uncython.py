@@ -1,0 +1,63 @@
+"""What `spider.url.lane` needs of the `cython` module where it runs interpreted, without a compiler about.
+
+Cython itself never reads this: to it, the name is a part of its language.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+__all__ = [
+    "Py_ssize_t",
+    "bint",
+    "cclass",
+    "cfunc",
+    "compiled",
+    "declare",
+    "exceptval",
+    "inline",
+    "p_uchar",
+    "p_ulonglong",
+    "typedef",
+    "uchar",
+    "uint",
+    "ulonglong",
+]
+
+_Thing = TypeVar("_Thing")
+
+compiled = False
+
+
+def cclass(thing: _Thing) -> _Thing:
+    """Leave a class as it is."""
+    return thing
+
+
+cfunc = inline = cclass
+
+
+def exceptval(*_values: object, **_options: object) -> Callable[[_Thing], _Thing]:
+    """Leave a function as it is."""
+    return cclass
+
+
+def typedef(kind: _Thing) -> _Thing:
+    """Leave a type as it is."""
+    return kind
+
+
+class _Type:
+    """A C type: an array of it is a list of zeros."""
+
+    def __getitem__(self, size: int) -> list[int]:
+        return [0] * size
+
+
+def declare(kind: Any, value: Any = None) -> Any:  # noqa: ANN401  # an array or a number
+    """Give a variable its value; an array's is its zeros."""
+    return kind if value is None else value
+
+
+uchar = uint = bint = ulonglong = Py_ssize_t = p_uchar = p_ulonglong = _Type()
