@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 from urllib.parse import quote
 
 import click
@@ -85,8 +85,7 @@ def links(
 def _opened(place: str, base: str | None) -> _Document:
     """Read a file or the standard input; without a base it stands at the root of localhost."""
     if place == "-":
-        stream: BinaryIO = click.get_binary_stream("stdin")
-        return _Document(stream.read(), base or _LOCAL, {})
+        return _Document(sys.stdin.buffer.read(), base or _LOCAL, {})
     try:
         body = Path(place).read_bytes()
     except (OSError, ValueError) as error:

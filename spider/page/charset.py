@@ -49,6 +49,8 @@ _SIGNS = re.compile("[^\0-\x7f\ufffd]")
 
 _PRESCAN = 1024  # bytes that the standard looks at before it begins to parse
 _FEW = 8  # good non-ASCII characters for each bad one that leave a page UTF-8
+_SURE = 0.5  # below this confidence the detector has guessed a Western page's few accents wrong
+_DETECTED = {"UHC": "euc-kr"}  # the detector's names that are no labels
 _DETECT = 200_000  # bytes a detector reads; more never changed its mind in the corpus
 
 
@@ -82,27 +84,36 @@ def label_name(label: str | bytes | None) -> str | None:
     return "gb18030" if found.name == "gbk" else str(found.name)
 
 
-def decode(body: bytes, content_type: str | None = None) -> Decoded:
-    """Decode a document; `content_type` is the HTTP header's value with its parameters."""
+def decode(body: bytes, content_type: str | None = None, *, xml: bool = False) -> Decoded:
+    """Decode a document; `content_type` is the HTTP header's value with its parameters.
+
+    In `xml` the declaration goes before a meta, which may be quoted in a feed's text.
+    """
     for mark, name in _BOMS:
         if body.startswith(mark):
             return Decoded(_text(body[len(mark) :], name), name, "bom")
-    declared, origin = _declared(body, content_type)
+    declared, origin = _declared(body, content_type, xml=xml)
     if declared is not None:
         return Decoded(_text(body, declared), declared, origin)
     return _undeclared(body)
 
 
-def _declared(body: bytes, content_type: str | None) -> tuple[str | None, str]:
+def _declared(body: bytes, content_type: str | None, *, xml: bool) -> tuple[str | None, str]:
     header = _HEADER.search(content_type) if content_type else None
     name = label_name(header[1]) if header else None
     if name is not None:
         return name, "header"
-    name = _meta(body)
-    if name is not None:
-        return name, "meta"
-    xml = _XML.match(body, 0, _PRESCAN)
-    return _in_markup(label_name(xml[1]) if xml else None), "xml"
+    ways = (_meta, "meta"), (_declaration, "xml")
+    for find, origin in reversed(ways) if xml else ways:
+        name = find(body)
+        if name is not None:
+            return name, origin
+    return None, ""
+
+
+def _declaration(body: bytes) -> str | None:
+    match = _XML.match(body, 0, _PRESCAN)
+    return _in_markup(label_name(match[1])) if match else None
 
 
 def _meta(body: bytes) -> str | None:
@@ -140,8 +151,10 @@ def _undeclared(body: bytes) -> Decoded:
     bad = text.count("\ufffd")
     if not bad or sum(1 for _ in _SIGNS.finditer(text)) >= _FEW * bad:
         return Decoded(text, "utf-8", "utf-8")
-    name = label_name(cchardet.detect(body[:_DETECT]).get("encoding"))
-    if name is None or name == "utf-8":
+    guess = cchardet.detect(body[:_DETECT])
+    label = guess.get("encoding") or ""
+    name = label_name(_DETECTED.get(label.upper(), label))
+    if name is None or name == "utf-8" or (guess.get("confidence") or 0) < _SURE:
         return Decoded(_text(body, "windows-1252"), "windows-1252", "default")
     return Decoded(_text(body, name), name, "detector")
 

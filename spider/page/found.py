@@ -82,9 +82,12 @@ def links(found: Gathering, addresses: Addresses, page: str) -> tuple[Link, ...]
         if address is None:
             continue
         url, h = address
-        stands = relations.get(url)
+        query = url.find("?")
+        # a link's relation is its directory's: on most pages there are few
+        directory = url[: (url.rfind("/") if query < 0 else url.rfind("/", 0, query)) + 1]
+        stands = relations.get(directory)
         if stands is None:
-            stands = relations[url] = _RELATIONS[relation(page, url)]
+            stands = relations[directory] = _RELATIONS[relation(page, url)]
         rel = reference.rel
         made.append(
             Link(url, h, reference.source, stands, reference.text, reference.title, rel, blanket or "nofollow" in rel)

@@ -32,7 +32,8 @@ _ATTRIBUTE = re.compile(r"""[^\s/>=][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+(?:"|\Z)|'[^
 _WANTED = re.compile(r"(?:href|src|data|type|classid|value|name|content|rel|action|property)\s*+=", re.IGNORECASE)
 _WORDS = "b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u"
 _FORMATTING = frozenset(_WORDS.split("|"))
-_ADORNED = re.compile(rf"<(?:{_WORDS}|body|html)\s[^>]{{0,80}}", re.IGNORECASE)
+# The flag stands inside, so that the engine may leap from "<" to "<".
+_ADORNED = re.compile(rf"<(?=[b-uB-U])(?i:{_WORDS}|body|html)\s[^>]{{0,80}}")
 _VOID_WORDS = """area base basefont bgsound br col embed frame hr img input keygen link meta param source
     track wbr"""
 _VOID = frozenset(_VOID_WORDS.split())
@@ -65,9 +66,17 @@ def tame(text: str, keep: Collection[str]) -> tuple[str, list[str]]:
 
 
 def _looks_long(text: str) -> bool:
-    pieces = [piece for piece in text.split(">") if len(piece) > _LONG]
-    lengths = (len(piece) - piece.find("<") for piece in pieces if "<" in piece)
-    return sum(length * length for length in lengths if length > _LONG) > _WORK
+    """Say whether the attributes of long tags, each compared with each, would be too much work."""
+    work = place = 0
+    while place + _LONG < len(text):
+        end = text.rfind(">", place, place + _LONG)
+        if end < 0:
+            end = text.find(">", place + _LONG)
+            end = len(text) if end < 0 else end
+            start = text.find("<", place, end)
+            work += (end - start) ** 2 if start >= 0 else 0
+        place = end + 1
+    return work > _WORK
 
 
 def _fewer_attributes(text: str, notes: list[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
@@ -9,13 +10,17 @@ from typing import Final
 from spider.model import Page
 from spider.page.charset import Decoded, clean, decode
 from spider.page.document import LINKS, gather
+from spider.page.feeds import FEED_ROOTS, gather_feed, inflate
 from spider.page.found import Addresses, links, media, others
 from spider.page.gather import Gathering
 from spider.page.headers import gather_headers
+from spider.page.manifests import gather_manifest, manifest
+from spider.page.signatures import root_name
 from spider.url import InvalidURL, normalize
 
 __all__ = ["read"]
 
+_XML = re.compile(rb"\s*+(?:\xef\xbb\xbf)?<\?xml\s|\s*+<(?:rss|feed|urlset|sitemapindex|rdf:RDF)[\s>]")
 _NO_HEADERS: Final[Mapping[str, str]] = MappingProxyType({})
 _MEDIA = 20_000  # claims of one page that are weighed
 
@@ -30,17 +35,32 @@ def read(
 ) -> Page:
     """Read a document: its charset, links, media, feeds, robots directives and scripts.
 
+    HTML, RSS, Atom, sitemaps (gzip too) and playlists are told apart by what is in them.
+
     `url` is the address it came from, `content_type` the header's value with its parameters (by default
     the one in `headers`).  `hidden` reads comments and templates too, with the confidence "comment".
     No `body` makes it raise; InvalidURL if `url` is no URL.
     """
     page = normalize(url)
-    decoded = decode(body, content_type or headers.get("content-type"))
-    found = gather(decoded.text, hidden=hidden)
+    body = inflate(body)
+    decoded = decode(body, content_type or headers.get("content-type"), xml=_XML.match(body) is not None)
+    found = _gathered(decoded.text, page, hidden=hidden)
     if headers:
         gather_headers(found, headers)
     _cap(found)
     return _page(page, decoded, found)
+
+
+def _gathered(text: str, page: str, *, hidden: bool) -> Gathering:
+    """Read a text as what its first element says it is: a feed, a manifest, or HTML."""
+    root = root_name(text)
+    if root in FEED_ROOTS:
+        return gather_feed(text)
+    if root != "html":
+        read_manifest = manifest(text, page)
+        if read_manifest is not None:
+            return gather_manifest(read_manifest, page)
+    return gather(text, hidden=hidden)
 
 
 def _cap(found: Gathering) -> None:

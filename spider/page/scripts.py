@@ -8,7 +8,7 @@ more: their first argument is a movie, and the Express Install they name is none
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from spider.model import Confidence, MediaKind, Source
@@ -17,9 +17,16 @@ from spider.page.kinds import EXTENSIONS, media_kind
 
 __all__ = ["gather_scripts", "is_hint", "strings"]
 
-_HINT = re.compile(
-    rf"\.(?:{'|'.join(sorted(set(EXTENSIONS) - {'it', 'mod', 'au', 'xm'}))})(?![\w.-]*\s*\()\b", re.IGNORECASE
-)
+
+def _by_letter(words: Iterable[str]) -> str:
+    """Write an alternation that is decided by its first letter: the engine tries a third of it."""
+    heads: dict[str, list[str]] = {}
+    for word in sorted(words, key=len, reverse=True):
+        heads.setdefault(word[0], []).append(word[1:])
+    return "|".join(f"{head}(?:{'|'.join(tails)})" for head, tails in sorted(heads.items()))
+
+
+_HINT = re.compile(rf"\.(?:{_by_letter(set(EXTENSIONS) - {'it', 'mod', 'au', 'xm'})})\b", re.IGNORECASE)
 _REACH = 600  # characters to either side that a string's quotes are looked for in
 _FORBIDDEN = re.compile(r"[\s<>{}|^`\"']|\$\{|\\(?!/)|%s")
 _TOOLS = re.compile(
