@@ -101,7 +101,8 @@ class SeedsError(InputError):
         """Name, line and reason, then the line itself with a caret."""
         if self.line is None:
             return f"{self.name}: {self.reason}"
-        return f"{self.name}, line {self.line}, column {self.position + 1}: {self.reason}\n{caret(self.text, self.position)}"
+        place = f"{self.name}, line {self.line}, column {self.position + 1}"
+        return f"{place}: {self.reason}\n{caret(self.text, self.position)}"
 
 
 class SettingError(InputError):
@@ -116,7 +117,9 @@ class FetchError(SpiderError):
 
     exit_code = 3
 
-    def __init__(self, reason: str, message: str, *, status: int | None = None, retry_after: float | None = None) -> None:
+    def __init__(
+        self, reason: str, message: str, *, status: int | None = None, retry_after: float | None = None
+    ) -> None:
         """Keep the class and the facts that the frontier stores with a link in E."""
         super().__init__(reason, message)
         self.reason = reason
@@ -125,7 +128,7 @@ class FetchError(SpiderError):
         self.retry_after = retry_after
 
     def __str__(self) -> str:
-        """The class, then the message."""
+        """Return the class, then the message."""
         return f"{self.reason}: {self.message}"
 
 

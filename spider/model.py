@@ -134,17 +134,19 @@ class Reason(Coded):
         return self in _HEALS
 
 
-_HEALS = frozenset({
-    Reason.DNS,
-    Reason.CONNECT,
-    Reason.TLS,
-    Reason.TIMEOUT,
-    Reason.DEADLINE,
-    Reason.RATE,
-    Reason.SERVER,
-    Reason.PROTOCOL,
-    Reason.ROBOTS_UNREACHABLE,
-})
+_HEALS = frozenset(
+    {
+        Reason.DNS,
+        Reason.CONNECT,
+        Reason.TLS,
+        Reason.TIMEOUT,
+        Reason.DEADLINE,
+        Reason.RATE,
+        Reason.SERVER,
+        Reason.PROTOCOL,
+        Reason.ROBOTS_UNREACHABLE,
+    }
+)
 
 
 class SeedOrigin(Coded):
@@ -352,9 +354,9 @@ class Fetched:
     """An outcome: a response came and was read.
 
     `page` is None when the document is not one that is parsed.  `links` are those accepted, each with
-    the seed whose tree it joins; `refused` those rejected, with the rule.  A link that turned out to be a medium itself is `medium`,
-    and belongs to the page that showed it.  `redirect` is where the response sends us on, when that is
-    accepted.  `content_hash` is the signed 64-bit BLAKE2b of the body.
+    the seed whose tree it joins; `refused` those rejected, with the rule.  A link that turned out to
+    be a medium itself is `medium`, and belongs to the page that showed it.  `redirect` is where the
+    response sends us on, when that is accepted.  `content_hash` is the signed 64-bit BLAKE2b of the body.
     """
 
     request: Request

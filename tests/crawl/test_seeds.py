@@ -6,6 +6,7 @@ import io
 import os
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -103,7 +104,7 @@ BAD_FILES = [
 
 
 @pytest.mark.parametrize(("line", "url", "options"), LINES)
-def test_a_line_is_an_address_and_its_options(line: str, url: str, options: dict[str, object]) -> None:
+def test_a_line_is_an_address_and_its_options(line: str, url: str, options: dict[str, Any]) -> None:
     """A line means one address, normalized, and the options behind it, as values."""
     assert read_seeds(line, "f") == [Seed(url, 1, options)]
 

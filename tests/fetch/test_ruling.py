@@ -46,8 +46,8 @@ def body_of(row: dict[str, Any]) -> bytes:
         rule = b"Disallow: /x\n"
         start = b"User-agent: *\n"
         padding = (b"#" * 99 + b"\n") * (row["rule_at"] // 100)
-        body = start + padding[: row["rule_at"] - len(start) - 1] + b"\n" + rule
-        return body + b"#" * (row.get("total", 0) - len(body))
+        body: bytes = start + padding[: row["rule_at"] - len(start) - 1] + b"\n" + rule
+        return body + b"#" * (int(row.get("total", 0)) - len(body))
     return str(row.get("body", "")).encode()
 
 

@@ -93,7 +93,10 @@ def test_raw_and_computed_answers(serve: Serve) -> None:
     """A function may answer, with bytes as they are and with delays."""
 
     def answer(asked: Asked) -> Reply | Raw | None:
-        answers = {"/raw": Raw(b"HTTP/1.0 299 Odd\r\n\r\nraw"), "/slow": Reply("slow", delay=0.1)}
+        answers: dict[str, Reply | Raw] = {
+            "/raw": Raw(b"HTTP/1.0 299 Odd\r\n\r\nraw"),
+            "/slow": Reply("slow", delay=0.1),
+        }
         return answers.get(asked.path)
 
     server = serve(answer)

@@ -11,7 +11,7 @@ from spider.report import Line, error_lines, grid_lines, media_lines
 from spider.report.text import width
 from tests.report.test_text import HOSTILE, steers
 
-PAGE = {
+PAGE: dict[str, str | int | float | None] = {
     "page": "http://museum.example/films/1931/index.html",
     "title": "Films of 1931",
     "media": "http://museum.example/films/1931/a-very-long-name-of-a-film-that-goes-on.mp4?quality=high&lang=en",
@@ -23,7 +23,7 @@ PAGE = {
     "first_seen": "2026-11-30T20:56:03Z",
     "last_seen": "2026-11-30T20:56:03Z",
 }
-FAILURE = {
+FAILURE: dict[str, str | int | float | None] = {
     "url": "http://museum.example/gone.html",
     "reason": "client",
     "message": "404 Not Found",
