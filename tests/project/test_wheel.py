@@ -19,7 +19,7 @@ import spider
 from spider.store import schema
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = ("spider", "alembic", "pyproject.toml", "README.md", "LICENSE")
+SOURCES = ("spider", "alembic", "setup.py", "pyproject.toml", "README.md", "LICENSE")
 
 
 def run(*command: object, cwd: Path, **variables: str) -> str:
