@@ -12,6 +12,7 @@ from subprocess import CompletedProcess, Popen
 
 import pytest
 
+from spider.store import Database
 from tests.cli.conftest import Run
 from tests.cli.test_output import ESCAPE, on_a_terminal
 from tests.replies import Asked, Reply
@@ -64,6 +65,14 @@ def test_seeds_from_the_standard_input_and_those_known(web: Serve, run: Run) -> 
     done = run("--db", "new.db", "crawl")
     assert done.exit_code == 5
     assert done.stderr.count("\n") == 1
+
+
+def test_a_crawl_of_nothing_is_told(run: Run, tmp_path: Path) -> None:
+    """Without a seed, given or known, there is nothing to crawl: one line, exit code 2."""
+    Database.open(str(tmp_path / "spider.db")).close()
+    done = run("crawl")
+    assert done.exit_code == 2
+    assert done.stderr == "spider: no seed is given, and spider.db knows none; try spider crawl seeds.txt, or a URL\n"
 
 
 def test_a_limit_that_ends_a_crawl_is_code_4(web: Serve, run: Run) -> None:

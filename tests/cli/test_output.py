@@ -105,6 +105,11 @@ def test_the_temporary_file_is_not_in_the_way(tmp_path: Path) -> None:
     assert list(Path(tempfile.gettempdir()).glob(".out.*")) == []
 
 
+def test_the_database_may_be_an_sqlalchemy_url(run: Run, filled: Path) -> None:
+    """--db takes a path and a URL alike."""
+    assert run("--db", f"sqlite:///{filled}", "status").stdout == run("--db", filled, "status").stdout
+
+
 # --- nothing to show ---------------------------------------------------------
 
 

@@ -22,7 +22,7 @@ from spider.model import (
     Response,
     Source,
 )
-from spider.store import Database, Tally, catalog, frontier, hosts, seeds, workers
+from spider.store import Database, Tally, catalog, frontier, hosts, runs, seeds, workers
 from tests.report.test_text import HOSTILE
 
 __all__ = ["HOSTILE_TITLE", "NOW", "RADIO", "ROOT", "fill"]
@@ -82,7 +82,7 @@ FAILURES = {
 }
 
 
-def fill(path: Path) -> Path:
+def fill(path: Path | str) -> Path | str:
     """Make the database and return its path."""
     with Database.open(str(path)) as database:
         with database.write() as connection:
@@ -91,7 +91,8 @@ def fill(path: Path) -> Path:
                 seeds.add_seed(connection, address, now=NOW)
             for seed in seeds.seed_rows(connection):
                 seeds.plant(connection, seed, limit=LIMIT, tally=tally)
-            me = workers.register(connection, workers.WorkerRow(0, 0, "here", "boot", 1, "now", NOW))
+            run = runs.begin(connection, now=NOW)
+            me = workers.register(connection, workers.WorkerRow(0, run, "here", "boot", 1, "now", NOW))
             tally.flush(connection)
         while _round(database, me):
             pass

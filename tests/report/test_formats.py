@@ -10,13 +10,15 @@ import io
 import json
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from spider.cli import main
-from spider.report import ERROR_COLUMNS, FORMATS, MEDIA_COLUMNS
+from spider.cli.output import show
+from spider.report import ERROR_COLUMNS, FORMATS, MEDIA_COLUMNS, Record, media_lines, write_records
 from tests.report.filled import HOSTILE_TITLE, ROOT, fill
 from tests.report.test_text import steers
 
@@ -87,6 +89,31 @@ def test_rows_of_one_page_follow_one_another(database: Path) -> None:
     assert list(dict.fromkeys(pages)) == [page for at, page in enumerate(pages) if pages.index(page) == at]
     assert len(dict.fromkeys(pages)) == sum(page != before for before, page in zip(["", *pages], pages, strict=False))
     assert rows[0]["page"] != ROOT
+
+
+class Listening(io.StringIO):
+    """A stream that knows how many records it has got whole."""
+
+    def whole(self) -> int:
+        """Return how many times the mark of a record's end came."""
+        return self.getvalue().count("end")
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_records_stream(form: str) -> None:
+    """A record is written before the next but one is asked for: memory does not grow with the answer."""
+    stream = Listening()
+
+    def records() -> Iterator[Record]:
+        for number in range(200):
+            assert stream.whole() >= number - 1
+            yield dict.fromkeys(MEDIA_COLUMNS, "") | {"page": f"p{number}", "last_seen": "end", "first_seen": "end"[:0]}
+
+    if form == "table":
+        show(media_lines(records(), None), stream)
+    else:
+        write_records(records(), stream, form=form, columns=MEDIA_COLUMNS, raw=False)
+    assert stream.whole() == 200
 
 
 def write_golden() -> None:
