@@ -181,9 +181,11 @@ def media(found: Mapping[str, int]) -> str:
 
 def hosts(now: Snapshot) -> str:
     """Return the hosts that are being asked, and how many more wait their turn."""
-    named = ", ".join(visible(name) for name in now.hosts[:HOSTS]) or "no host is being asked"
-    more = len(now.hosts) - HOSTS
-    return f"{named}{f' and {more} more' if more > 0 else ''}; {now.hosts_waiting} waiting"
+    waiting = f"{now.hosts_waiting} host{'s' * (now.hosts_waiting != 1)} waiting"
+    if not now.hosts:
+        return waiting
+    more = f" and {len(now.hosts) - HOSTS} more" if len(now.hosts) > HOSTS else ""
+    return f"asking {', '.join(visible(name) for name in now.hosts[:HOSTS])}{more}; {waiting}"
 
 
 def clock(seconds: float) -> str:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
+from spider.cli.config import read_config
+from spider.errors import SettingError
 from tests.cli.conftest import Run
 
 USAGE, STORAGE = 2, 5
@@ -101,6 +106,26 @@ def test_a_file_that_is_no_text(run: Run, tmp_path: Path) -> None:
     (tmp_path / "spider.toml").write_bytes(b"depth = 1\n\xff\xfe")
     done = run("status")
     assert (done.exit_code, one_line(done.stderr)) == (USAGE, "spider.toml: not a TOML file: byte 11 is not UTF-8")
+
+
+TOML = st.text(alphabet=st.sampled_from(list("ab=[]{}\"'#\n .,-_1\\\0é\ud800")), max_size=60)
+
+
+@given(st.one_of(st.binary(max_size=80), TOML.map(lambda text: text.encode("utf-8", "surrogatepass"))))
+@example(b"a = " + b"[" * 100_000)
+@example(b"a = " + b"1" * 10_000)
+def test_any_file_is_read_or_refused(content: bytes) -> None:
+    """Whatever bytes a TOML file holds, they are values or a SettingError of one line that names the file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "x.toml"
+        path.write_bytes(content)
+        try:
+            config = read_config(str(path))
+        except SettingError as error:
+            assert str(error).startswith(f"{path}: ")  # noqa: PT017  # most files raise nothing
+            assert "\n" not in str(error)  # noqa: PT017
+        else:
+            assert isinstance(config.values, dict)
 
 
 VARIABLES = [

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
+from dataclasses import replace
+
 import pytest
 
 from spider.cli import progress
+from spider.cli.signals import stopping
 from spider.crawl import Snapshot
 from spider.model import Failed, Fetched, Outcome, Reason, Request, Response, Skipped
 from tests.report.test_text import HOSTILE, steers
@@ -29,7 +35,7 @@ def test_a_plain_line_tells_everything() -> None:
     """States, speed, media, hosts and the time stand on one line."""
     assert progress.plain_line(NOW) == (
         "3 m 07 s  W 12345  R 16  C 400  E 2  2.1 pages/s  video 5  audio 0  flash 1,000  "
-        "a.example, b.example, c.example and 1 more; 7 waiting"
+        "asking a.example, b.example, c.example and 1 more; 7 hosts waiting"
     )
 
 
@@ -46,7 +52,7 @@ def test_the_picture_has_the_same_in_a_few_lines() -> None:
     assert text.splitlines() == [
         "W 12,345  R 16      C 400     E 2          2.1 pages/s   3 m 07 s",
         "video 5  audio 0  flash 1,000",
-        "a.example, b.example, c.example and 1 more; 7 waiting",
+        "asking a.example, b.example, c.example and 1 more; 7 hosts waiting",
         "stopping",
     ]
 
@@ -58,6 +64,67 @@ def test_the_picture_has_the_same_in_a_few_lines() -> None:
 def test_times(seconds: float, text: str) -> None:
     """Times are as exact as one wants to know them."""
     assert progress.clock(seconds) == text
+
+
+def test_hosts_between_two_requests() -> None:
+    """While every host waits for its delay, only their number is told."""
+    assert progress.hosts(replace(NOW, hosts=(), hosts_waiting=1)) == "1 host waiting"
+
+
+class Crawl:
+    """A crawl that stands still."""
+
+    def snapshot(self) -> Snapshot:
+        """Return how it stands."""
+        return NOW
+
+
+def test_plain_progress_comes_by_itself(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Elsewhere than on a terminal a line comes now and then, without an outcome too, and none after the end."""
+    monkeypatch.setattr(progress, "EVERY", 0.02)
+    with progress.progress(Crawl(), quiet=False, verbose=True) as shown:
+        shown.outcome(Skipped(REQUEST, "robots"))
+        time.sleep(0.3)
+    err = capsys.readouterr().err
+    assert "- robots http://museum.example/\n" in err
+    assert err.count(progress.plain_line(NOW)) > 1
+    time.sleep(0.1)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_silence(capfd: pytest.CaptureFixture[str]) -> None:
+    """When asked to, progress says nothing but what a signal does."""
+    with progress.progress(Crawl(), quiet=True, verbose=True) as shown:
+        shown.outcome(Skipped(REQUEST, "robots"))
+        shown.note("stopping")
+    assert capfd.readouterr() == ("", "spider: stopping\n")
+
+
+class Stopped:
+    """Work that can be stopped, and remembers how it was."""
+
+    def __init__(self) -> None:
+        """Run."""
+        self.asked: list[bool] = []
+
+    def stop(self, *, now: bool = False) -> None:
+        """Remember."""
+        self.asked.append(now)
+
+
+def test_two_signals_stop_twice_and_a_third_kills() -> None:
+    """The first asks for an end, the second for one at once, and then the signals are what they were."""
+    work, notes = Stopped(), list[str]()
+    before = signal.getsignal(signal.SIGINT)
+    with stopping(work, notes.append) as caught:
+        assert caught.exit_code is None
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert (work.asked, caught.exit_code) == ([False], 143)
+        os.kill(os.getpid(), signal.SIGINT)
+        assert (work.asked, caught.exit_code) == ([False, True], 143)
+        assert signal.getsignal(signal.SIGINT) is before
+    assert signal.getsignal(signal.SIGINT) is before
+    assert len(notes) == 2
 
 
 REQUEST = Request("http://museum.example/")
