@@ -38,9 +38,10 @@ def opened(name: str | None) -> Iterator[TextIO]:
     if name is None or name == "-":
         yield sys.stdout
         return
-    if "\0" in name:
-        raise InputError(f"cannot write {name!r}: not the name of a file")
-    target = Path(os.path.realpath(name))
+    try:
+        target = Path(os.path.realpath(name))
+    except ValueError as error:  # a NUL, or what the file system's encoding lacks
+        raise InputError(f"cannot write {name!a}: not the name of a file") from error
     try:
         if target.exists() and not target.is_file():
             with target.open("w", encoding="utf-8", newline="") as stream:

@@ -11,14 +11,27 @@ import click
 from spider.cli.ending import complain
 from spider.cli.options import Globals, Pattern
 from spider.cli.output import Counted, columns_of, opened, show
+from spider.errors import InvalidURL
 from spider.model import Confidence, MediaKind
 from spider.report import FORMATS, MEDIA_COLUMNS, Record, media_lines, media_record, write_records
 from spider.store import Database, ask
+from spider.url import host as host_of
+from spider.url import normalize
 
 __all__ = ["command", "write"]
 
 LEVELS = ("element", "link", "attribute", "script", "comment")
 """One name for each tier of trust, the surest first."""
+
+
+def _host_name(_ctx: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
+    """Return a host's name as addresses have it: lower case, IDNA; a port is left out."""
+    if value is None:
+        return None
+    try:
+        return host_of(normalize(f"http://{value}/"))
+    except InvalidURL as error:
+        raise click.BadParameter(f"{value!a} is not a host's name ({error.reason})") from error
 
 
 @click.command("report")
@@ -30,7 +43,7 @@ LEVELS = ("element", "link", "attribute", "script", "comment")
     help="Only this kind of media.",
 )
 @click.option("--seed", metavar="URL", help="Only what was found from this seed.")
-@click.option("--host", metavar="NAME", help="Only pages of this host.")
+@click.option("--host", metavar="NAME", callback=_host_name, help="Only pages of this host.")
 @click.option(
     "--match", metavar="REGEX", type=Pattern(), help="Only where REGEX is found in an address, title or text."
 )

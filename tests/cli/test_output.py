@@ -79,7 +79,7 @@ def test_devices_and_the_standard_output_are_written_as_they_are(run: Run, fille
     assert Path(os.devnull).is_char_device()
 
 
-@pytest.mark.parametrize("name", ["nowhere/out.csv", ".", "n" * 300])
+@pytest.mark.parametrize("name", ["nowhere/out.csv", ".", "n" * 300, "x\0y", "\ud800"])
 def test_what_cannot_be_written_is_one_line(name: str, run: Run, filled: Path, tmp_path: Path) -> None:
     """A place that cannot be written is named in one line, exit code 2."""
     done = run("--db", filled, "report", "--output", name)
