@@ -93,7 +93,6 @@ _METAVARS = {
     Kind.REGEX: "REGEX",
     Kind.TEXT: "TEXT",
     Kind.HEADER: "HEADER",
-    Kind.AGE: "AGE",
 }
 
 
