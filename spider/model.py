@@ -280,7 +280,9 @@ class Request:
 
     `depth` counts links from the seed (0), `hops` the redirects that led here, `attempt` the tries
     (1 is the first).  `link_id`, `host_id`, `seed_id` are the rows it stands for; 0 is none.
-    `headers` are asked beside the client's own (If-None-Match, Authorization …).
+    `late` says that it was found on a copy of another page; `known` is the content hash of its page when
+    last read, None when it never was, 0 when it is to be read anew.  `headers` are sent beside the
+    client's own (If-None-Match, Authorization …).
     """
 
     url: str
@@ -294,6 +296,8 @@ class Request:
     source: Source = Source("seed", "url")
     text: str = ""
     parent_id: int | None = None
+    late: bool = False
+    known: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -356,7 +360,8 @@ class Fetched:
     `page` is None when the document is not one that is parsed.  `links` are those accepted, each with
     the seed whose tree it joins; `refused` those rejected, with the rule.  A link that turned out to
     be a medium itself is `medium`, and belongs to the page that showed it.  `redirect` is where the
-    response sends us on, when that is accepted.  `content_hash` is the signed 64-bit BLAKE2b of the body.
+    response sends us on, when that is accepted.  `content_hash` is the signed 64-bit BLAKE2b of the body;
+    `unchanged` says that it is what was read before (304, or the same hash), so that it was not read again.
     """
 
     request: Request
@@ -367,6 +372,7 @@ class Fetched:
     medium: Media | None = None
     redirect: Link | None = None
     content_hash: int = 0
+    unchanged: bool = False
 
 
 @dataclass(frozen=True, slots=True)

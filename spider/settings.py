@@ -33,6 +33,7 @@ class Kind(StrEnum):
     REGEX = "regex"
     TEXT = "text"
     HEADER = "header"
+    AGE = "age"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,28 @@ SETTINGS = (
         maximum=100,
     ),
     Setting("header", Kind.HEADER, None, 'Send this header too ("Name: value").', many=True),
+    Setting("refresh", Kind.AGE, "1d", "Visit pages again that were read longer ago than this; never = only new ones."),
+    Setting(
+        "dedup",
+        Kind.CHOICE,
+        "exact",
+        "What to do about pages of equal content: let what copies link to wait behind all else, or nothing.",
+        choices=("off", "exact"),
+    ),
+    Setting(
+        "nofollow",
+        Kind.CHOICE,
+        "obey",
+        "What to do about links marked nofollow, ugc or sponsored.",
+        choices=("obey", "ignore"),
+    ),
+    Setting(
+        "meta-robots",
+        Kind.CHOICE,
+        "obey",
+        "What to do about a page's own meta robots and X-Robots-Tag.",
+        choices=("obey", "ignore"),
+    ),
 )
 
 
@@ -200,6 +223,17 @@ def _seconds(text: str) -> float:
         raise ValueError(msg) from None
 
 
+def _age(text: str) -> float:
+    """Read a time, or the word never, which is infinite."""
+    if text.strip().lower() in {"never", "inf"}:
+        return math.inf
+    seconds = _seconds(text)
+    if seconds < 0:
+        msg = f"{text} is less than 0"
+        raise ValueError(msg)
+    return seconds
+
+
 _BYTES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
 
 
@@ -256,6 +290,7 @@ _READERS: dict[Kind, Callable[[str], Value]] = {
     Kind.REGEX: _regex,
     Kind.TEXT: _text,
     Kind.HEADER: _header,
+    Kind.AGE: _age,
 }
 
 _ARTICLES = {
@@ -267,4 +302,5 @@ _ARTICLES = {
     Kind.REGEX: "a regular expression",
     Kind.TEXT: "a text",
     Kind.HEADER: "a header",
+    Kind.AGE: "a time",
 }

@@ -146,6 +146,7 @@ def upgrade() -> None:
         sa.Column("source", sa.Text(), nullable=False),
         sa.Column("relation", sa.SmallInteger(), nullable=False),
         sa.Column("hops", sa.SmallInteger(), nullable=False),
+        sa.Column("late", sa.Boolean(), nullable=False),
         sa.Column("attempt", sa.SmallInteger(), nullable=False),
         sa.Column("worker_id", BIG, nullable=True),
         sa.Column("reason", sa.SmallInteger(), nullable=True),
@@ -175,7 +176,7 @@ def upgrade() -> None:
     op.create_index(
         "ix_CrawlerLink_waiting",
         "CrawlerLink",
-        ["host_id", "depth", "id"],
+        ["host_id", "late", "depth", "id"],
         unique=False,
         sqlite_where=sa.text("state = 1"),
         postgresql_where=sa.text("state = 1"),
@@ -273,6 +274,14 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["link_id"], ["CrawlerLink.id"], name="fk_Page_link_id"),
         sa.PrimaryKeyConstraint("link_id", name="pk_Page"),
     )
+    op.create_index(
+        "ix_Page_content",
+        "Page",
+        ["content_hash"],
+        unique=False,
+        sqlite_where=sa.text("content_hash <> 0"),
+        postgresql_where=sa.text("content_hash <> 0"),
+    )
     op.create_table(
         "State",
         sa.Column("id", BIG, autoincrement=True, nullable=False),
@@ -346,6 +355,7 @@ def downgrade() -> None:
     op.drop_table("Transition")
     op.drop_table("Video")
     op.drop_table("State")
+    op.drop_index("ix_Page_content", table_name="Page")
     op.drop_table("Page")
     op.drop_table("Flash")
     op.drop_table("Audio")

@@ -93,6 +93,7 @@ _METAVARS = {
     Kind.REGEX: "REGEX",
     Kind.TEXT: "TEXT",
     Kind.HEADER: "HEADER",
+    Kind.AGE: "AGE",
 }
 
 

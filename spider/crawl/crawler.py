@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from spider.crawl.worker import Worker
 from spider.errors import StorageError
 from spider.fetch import Client
 from spider.model import LinkState, Outcome
-from spider.store import Database, Tally, ask, runs, seeds
+from spider.store import Connection, Database, Tally, ask, frontier, runs, seeds
 
 __all__ = ["Crawler", "Snapshot"]
 
@@ -96,8 +97,22 @@ class Crawler:
                 for seed in self._seeds
             ]
             self._roster.load(connection)
+            self._refresh(connection, tally)
             seeds.plant_all(connection, self._roster.limits, tally, given=set(given))
             tally.flush(connection)
+
+    def _refresh(self, connection: Connection, tally: Tally) -> None:
+        """Let pages that were read longer ago than the plan's age wait again.
+
+        A crawl takes its time and a timer is never exact: what a crawl that began an age ago read, up to
+        its end, is as old as its beginning, and a twentieth of the age does not matter.
+        """
+        if math.isinf(self.plan.refresh):
+            return
+        now = self._clock.now()
+        age = int(self.plan.refresh * 0.95 * 1e6)
+        before = max(now - age, runs.ended(connection, began_by=now - age) or 0)
+        frontier.refresh(connection, tally, before=before, sooner=max(before, now - age // 2))
 
     def _rounds(self) -> Iterator[list[Outcome]]:
         while (why := self._reached()) is None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from spider.fetch import Pace, Ruling
 from spider.model import Outcome, Request
+from spider.store.frontier import Rank
 from spider.store.hosts import Leased
 
 __all__ = ["Done", "Errand", "Lane", "Visit"]
@@ -47,7 +48,7 @@ class Lane:
     errands: deque[Errand] = field(default_factory=deque)
     rulings: dict[str, tuple[Ruling, float]] = field(default_factory=dict)
     asking: set[str] = field(default_factory=set)
-    depth: int | None = None
+    rank: Rank | None = None
     in_flight: int = 0
     unrecorded: int = 0
     dry: bool = False

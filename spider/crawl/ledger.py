@@ -9,8 +9,6 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-import sqlalchemy as sa
-
 from spider import url as urls
 from spider.crawl import robots
 from spider.crawl.clock import Clock
@@ -20,7 +18,7 @@ from spider.crawl.process import Identity, is_alive, this_process
 from spider.crawl.roster import Roster
 from spider.fetch import Pace, Ruling
 from spider.model import LinkState, Outcome
-from spider.store import Database, Tally, ask, catalog, frontier, hosts, workers
+from spider.store import Connection, Database, Tally, ask, catalog, frontier, hosts, origins, workers
 
 __all__ = ["BEAT", "Entry", "Ledger"]
 
@@ -78,7 +76,7 @@ class Ledger:
 
     # --- life -------------------------------------------------------------------------------------
 
-    def register(self, connection: sa.Connection, run_id: int, tally: Tally) -> None:
+    def register(self, connection: Connection, run_id: int, tally: Tally) -> None:
         """Write this worker down, and end those that died."""
         now = self._clock.now()
         workers.recover(connection, self._is_dead, tally)
@@ -137,7 +135,7 @@ class Ledger:
                 self.counts = ask.link_counts(connection)
                 self.next_beat = steady + BEAT
 
-    def _beat(self, connection: sa.Connection, tally: Tally, now: int) -> None:
+    def _beat(self, connection: Connection, tally: Tally, now: int) -> None:
         until = now + int(LEASE * MICRO)
         if not workers.beat(connection, self._id, now=now, until=until):
             # The others gave this worker up (it was stopped for long): what it held is theirs.
@@ -154,30 +152,38 @@ class Ledger:
             lane.dry = False
             lane.leaving = crowd > 1 and number >= self._share
 
-    def _record(self, connection: sa.Connection, tally: Tally, entry: Entry, now: int) -> None:
+    def _record(self, connection: Connection, tally: Tally, entry: Entry, now: int) -> None:
         outcomes = [outcome for _, outcome in entry.outcomes]
         if outcomes:
-            entry.recorded = catalog.record(connection, self._id, outcomes, tally, now=now, limits=self._roster.limits)
+            entry.recorded = catalog.record(
+                connection,
+                self._id,
+                outcomes,
+                tally,
+                now=now,
+                limits=self._roster.limits,
+                dedup=self._plan.dedup != "off",
+            )
         for lane, ruling in entry.rulings:
-            catalog.save_origin(connection, robots.as_row(lane.host.id, ruling, now=now))
+            origins.save_origin(connection, robots.as_row(lane.host.id, ruling, now=now))
         for lane, _ in entry.outcomes:
             lane.unrecorded -= 1
             lane.dry = False
         touched = {lane.host.id: lane for lane, _ in (*entry.outcomes, *entry.rulings)}
         self._set_pace(connection, touched.values())
 
-    def _set_pace(self, connection: sa.Connection, lanes: Iterable[Lane]) -> None:
+    def _set_pace(self, connection: Connection, lanes: Iterable[Lane]) -> None:
         now, steady = self._clock.now(), self._clock.steady()
         hosts.set_pace(connection, [lane.leased(now, steady) for lane in lanes])
 
-    def _lease(self, connection: sa.Connection, now: int) -> None:
+    def _lease(self, connection: Connection, now: int) -> None:
         limit = min(self._share, self._most) - len(self.lanes)
         until = now + int(LEASE * MICRO)
         self._open(connection, hosts.lease(connection, self._id, now=now, until=until, limit=limit), now)
         self._roster.load(connection)
         self.next_lease = self._clock.steady() + POLL
 
-    def _house(self, connection: sa.Connection, entry: Entry, now: int) -> None:
+    def _house(self, connection: Connection, entry: Entry, now: int) -> None:
         """Find each errand its host: in hand, or leased for it; one in other hands is asked for again later.
 
         Where another worker has asked the same robots.txt already, its answer serves.
@@ -194,12 +200,12 @@ class Ledger:
             if name in self.lanes:
                 self.lanes[name].errands.append(errand)
 
-    def _answered(self, connection: sa.Connection, errand: Errand, now: int) -> bool:
+    def _answered(self, connection: Connection, errand: Errand, now: int) -> bool:
         """Settle an errand by what another worker's question brought, if that is written down."""
         home = self.lanes.get(urls.host(errand.origin))
         if home is None:
             return True  # its own host is not in hand any more; who takes it next will ask
-        row = catalog.origin_row(connection, errand.url)
+        row = origins.origin_row(connection, errand.url)
         if row is None:
             return False
         steady = self._clock.steady()
@@ -207,7 +213,7 @@ class Ledger:
         home.asking.discard(errand.origin)
         return True
 
-    def _open(self, connection: sa.Connection, leased: Sequence[hosts.Leased], now: int) -> None:
+    def _open(self, connection: Connection, leased: Sequence[hosts.Leased], now: int) -> None:
         steady = self._clock.steady()
         waits = self._plan.delay > 0
         by_id = {}
@@ -215,32 +221,32 @@ class Ledger:
             pace = Pace(self._plan.delay, latency=host.latency / MICRO)
             due = steady + max(0.0, (host.next_at - now) / MICRO) if waits else steady
             by_id[host.id] = self.lanes[host.name] = Lane(host, pace, due, failures=host.failures, strict=self._deepest)
-        for row in catalog.origin_rows(connection, list(by_id)):
+        for row in origins.origin_rows(connection, list(by_id)):
             robots.known(by_id[row.host_id], row, now=now, steady=steady)
 
-    def _check_out(self, connection: sa.Connection, tally: Tally) -> None:
+    def _check_out(self, connection: Connection, tally: Tally) -> None:
         limit = 1 if self._deepest else AT_ONCE if self._plan.delay <= 0 else max(2, self._plan.per_host)
         for lane in self.lanes.values():
             if not lane.wants:
                 continue
             # While links of one depth are at work, only more of that depth: what they show may be nearer
             # than what waits deeper.
-            depth = lane.depth if lane.buffer or lane.in_flight else None
+            rank = lane.rank if lane.buffer or lane.in_flight else None
             taken = frontier.check_out(
                 connection,
                 self._id,
                 lane.host.id,
                 tally,
                 limit=limit,
-                depth=depth,
+                rank=rank,
                 deepest=self._deepest,
             )
             lane.buffer.extend(taken)
             lane.dry = not taken
             if taken:
-                lane.depth = taken[0].depth
+                lane.rank = taken[0].late, taken[0].depth
 
-    def _let_go(self, connection: sa.Connection, tally: Tally) -> None:
+    def _let_go(self, connection: Connection, tally: Tally) -> None:
         """Let go of hosts that have nothing left to do, and of those above this worker's fair share.
 
         So a worker that comes later finds work too.
@@ -254,7 +260,7 @@ class Ledger:
             elif not (lane.buffer or lane.errands):
                 self._drop(connection, lane)
 
-    def _drop(self, connection: sa.Connection, lane: Lane) -> None:
+    def _drop(self, connection: Connection, lane: Lane) -> None:
         self._part(lane.host.name)
         self._set_pace(connection, [lane])
         hosts.let_go(connection, self._id, [lane.host.id])

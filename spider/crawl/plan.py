@@ -14,12 +14,14 @@ from spider.store.seeds import SeedRow
 
 __all__ = ["Plan"]
 
+DAY = 86_400.0
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The settings of `spider.settings` by their own names; `visit_media` asks for media like for pages.
 
-    Seconds are floats, sizes bytes, patterns and headers text; None is no limit.
+    Seconds are floats (`refresh` infinite is never), sizes bytes, patterns and headers text; None is no limit.
     """
 
     depth: int = 5
@@ -39,6 +41,10 @@ class Plan:
     max_size: int = 10_000_000
     retries: int = 3
     header: Sequence[str | tuple[str, str]] = ()
+    refresh: float = DAY
+    dedup: str = "exact"
+    nofollow: str = "obey"
+    meta_robots: str = "obey"
     visit_media: bool = False
 
     def scope_of(self, seed: SeedRow) -> SeedScope:

@@ -14,7 +14,7 @@ from spider.errors import FetchError
 from spider.fetch import MAX_BODY, Access, Client, Ruling, access, every_type
 from spider.model import Reason, Request
 from spider.settings import AGENT_TOKEN
-from spider.store.catalog import OriginRow
+from spider.store.origins import OriginRow
 
 __all__ = ["MAX_HOPS", "as_row", "as_ruling", "hold", "known", "run_errand"]
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sqlalchemy as sa
-
 from spider.crawl.plan import Plan
 from spider.crawl.scope import Judge
-from spider.store import ask, seeds, takedown
+from spider.store import Connection, ask, seeds, takedown
 
 __all__ = ["Roster"]
 
@@ -22,7 +20,7 @@ class Roster:
         self._plan = plan
         self._version: int | None = None
 
-    def load(self, connection: sa.Connection) -> None:
+    def load(self, connection: Connection) -> None:
         """Read the seeds again if any has landed elsewhere, here or in another worker, since they were read."""
         version = ask.landed(connection)
         if version == self._version:

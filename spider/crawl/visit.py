@@ -8,15 +8,15 @@ from __future__ import annotations
 import hashlib
 import time
 import traceback
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
 from spider import page as pages
 from spider import url as urls
 from spider.crawl.lane import Done, Lane, Visit
 from spider.crawl.scope import Judge
 from spider.errors import FetchError
-from spider.fetch import Client, retry_after
+from spider.fetch import Client, Permission, header_words, permission, retry_after
 from spider.model import (
     Accepted,
     Confidence,
@@ -33,14 +33,17 @@ from spider.model import (
     Response,
     Source,
 )
+from spider.settings import AGENT_TOKEN
 
 __all__ = ["MAX_HOPS", "Visitor", "hash_of"]
 
 MAX_HOPS = 10
 HTML = frozenset({"text/html", "application/xhtml+xml"})
 LOCATION = Source("header", "location")
+NOT_MODIFIED = 304
 TOO_MANY = 429
 LATER = frozenset({TOO_MANY, 503})  # statuses that Retry-After is meant for
+NOT_FOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
 SURE = frozenset({Confidence.ELEMENT, Confidence.LINK})
 
 
@@ -56,6 +59,8 @@ class Visitor:
     client: Client
     judge: Callable[[], Judge]
     visit_media: bool = False
+    obey_meta: bool = True
+    obey_rel: bool = True
 
     def visit(self, lane: Lane, job: Visit, request: Request) -> Done:
         """Visit a link; whatever happens is an outcome, never an exception."""
@@ -72,13 +77,16 @@ class Visitor:
         return Done(lane, job, outcome, status=response.status, latency=response.latency, asked=asked)
 
     def _outcome(self, request: Request, response: Response) -> Outcome:
+        if response.status == NOT_MODIFIED and request.known:
+            return Fetched(request, response, unchanged=True)
         if response.location is not None:
             return self._redirected(request, response, response.location)
         if not 200 <= response.status < 300:  # noqa: PLR2004  # the class of success
             return Failed(request, _reason(response.status), f"HTTP status {response.status}", response.status)
         if _is_page(response):
             return self._read(request, response)
-        return Fetched(request, response, medium=_medium(request, response))
+        allowed = self._permission(response, ())
+        return Fetched(request, response, medium=_medium(request, response) if allowed.index else None)
 
     def _redirected(self, request: Request, response: Response, location: str) -> Outcome:
         """Judge where a redirect leads.  A seed takes its scope along, so its own are followed anywhere."""
@@ -108,14 +116,27 @@ class Visitor:
                 return Fetched(request, response, refused=((link, rule),))
 
     def _read(self, request: Request, response: Response) -> Outcome:
+        content = hash_of(response.body)
+        if content == request.known:
+            return Fetched(request, response, content_hash=content, unchanged=True)
         page = pages.read(
             response.body, response.url, content_type=response.headers.get("content-type"), headers=response.headers
         )
-        links, refused = self._judged(request, page)
-        return Fetched(request, response, page=page, links=links, refused=refused, content_hash=hash_of(response.body))
+        allowed = self._permission(response, page.robots)
+        if not allowed.index:
+            page = replace(page, media=(), notes=(*page.notes, "noindex: its media are not recorded"))
+        links, refused = self._judged(request, page, follow=allowed.follow)
+        return Fetched(request, response, page=page, links=links, refused=refused, content_hash=content)
+
+    def _permission(self, response: Response, words: Iterable[str]) -> Permission:
+        """Tell what the page's own words and its X-Robots-Tag leave allowed, where they are obeyed."""
+        if not self.obey_meta:
+            return Permission()
+        said = header_words(response.headers.get("x-robots-tag", "").split("\n"), AGENT_TOKEN)
+        return permission((*words, *said))
 
     def _judged(
-        self, request: Request, page: Page
+        self, request: Request, page: Page, *, follow: bool
     ) -> tuple[tuple[tuple[Link, int], ...], tuple[tuple[Link, str], ...]]:
         """Judge each address of a page once, by the first link to it.  What is known to be a medium is not visited."""
         judge, depth = self.judge(), request.depth + 1
@@ -127,6 +148,12 @@ class Visitor:
             if link.url in seen:
                 continue
             seen.add(link.url)
+            if not follow:
+                refused.append((link, "meta-robots"))
+                continue
+            if self.obey_rel and not NOT_FOLLOWED.isdisjoint(link.rel):
+                refused.append((link, "nofollow"))
+                continue
             match judge.judge(link.url, request.url, seed_id=request.seed_id, depth=depth):
                 case Accepted(seed_id=seed_id):
                     links.append((link, seed_id))

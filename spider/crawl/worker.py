@@ -46,7 +46,13 @@ class Worker:
         self._clock = clock
         self._client = client
         self._gate = Gate(lambda: roster.judge, obey_robots=plan.robots == "obey", ruling_of=self._ruling_of)
-        self._visitor = Visitor(client, lambda: roster.judge, visit_media=plan.visit_media)
+        self._visitor = Visitor(
+            client,
+            lambda: roster.judge,
+            visit_media=plan.visit_media,
+            obey_meta=plan.meta_robots == "obey",
+            obey_rel=plan.nofollow == "obey",
+        )
         self._crew: Crew[tuple[Lane, Visit | Errand], Done] = Crew(plan.threads, self._perform)
         self._visits = 0
         self._outcomes: list[tuple[Lane, Outcome]] = []
@@ -273,6 +279,7 @@ class Worker:
         if outcome.medium is not None:
             self.media[outcome.medium.kind] += 1
         if outcome.page is None:
+            self.pages += outcome.unchanged
             return
         self.pages += 1
         if outcome.response.truncated:

@@ -2,13 +2,29 @@
 
 `Database` opens it; the modules are functions on a connection: `frontier` moves links, `hosts` and
 `workers` share them out, `seeds` keeps the list, `runs` the record of crawls, `catalog` writes
-outcomes, `ask` reads, `takedown` forgets.  A `Tally` goes through a writing transaction and is flushed at its end.
+outcomes, `origins` what robots.txt said, `ask` reads, `takedown` forgets.  A `Tally` goes through a
+writing transaction and is flushed at its end.
 """
 
 from __future__ import annotations
 
-from spider.store import ask, catalog, frontier, hosts, runs, seeds, takedown, workers
+from sqlalchemy import Connection
+
+from spider.store import ask, catalog, frontier, hosts, origins, runs, seeds, takedown, workers
 from spider.store.database import Database
 from spider.store.tally import Tally
 
-__all__ = ["Database", "Tally", "ask", "catalog", "frontier", "hosts", "runs", "seeds", "takedown", "workers"]
+__all__ = [
+    "Connection",
+    "Database",
+    "Tally",
+    "ask",
+    "catalog",
+    "frontier",
+    "hosts",
+    "origins",
+    "runs",
+    "seeds",
+    "takedown",
+    "workers",
+]

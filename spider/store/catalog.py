@@ -13,16 +13,19 @@ import sqlalchemy as sa
 
 from spider import url as urls
 from spider.model import Failed, Fetched, Link, Media, Outcome, Reason, Relation, Request, Skipped
-from spider.store import dialect, frontier, seeds
+from spider.store import changes, dialect, frontier, seeds
+from spider.store.changes import originals
 from spider.store.frontier import Failure, NewLink
-from spider.store.schema import MEDIA, Host, Origin, OutLink, Page, table
+from spider.store.schema import MEDIA, OutLink, Page, table
 from spider.store.schema import Skipped as SkippedRow
 from spider.store.tally import Tally
 
-__all__ = ["LANDED", "OriginRow", "origin_row", "origin_rows", "record", "save_origin"]
+__all__ = ["LANDED", "record"]
 
 LANDED = (0, "landed")
 """The counter (seed, name) that rises whenever a seed's redirects lead somewhere new."""
+
+GONE = frozenset({404, 410})
 
 SCOPE_RULES = frozenset({"tree", "kin", "host", "domain"})
 """Rules whose refusal of a link to another site makes it an OutLink."""
@@ -30,7 +33,6 @@ SCOPE_RULES = frozenset({"tree", "kin", "host", "domain"})
 _PAGE = table(Page)
 _OUT = table(OutLink)
 _SKIPPED = table(SkippedRow)
-_ORIGIN = table(Origin)
 
 
 @dataclass(slots=True)
@@ -38,6 +40,10 @@ class _Batch:
     """The rows that a batch of outcomes makes, gathered so that each table is written once."""
 
     pages: list[dict[str, object]] = field(default_factory=list)
+    copies: dict[int, int] = field(default_factory=dict)
+    unchanged: list[int] = field(default_factory=list)
+    reread: set[int] = field(default_factory=set)
+    gone: list[Request] = field(default_factory=list)
     failed_pages: list[dict[str, object]] = field(default_factory=list)
     media: dict[str, list[dict[str, object]]] = field(default_factory=lambda: {kind: [] for kind in MEDIA})
     links: list[NewLink] = field(default_factory=list)
@@ -53,15 +59,19 @@ def record(
     *,
     now: int,
     limits: Mapping[int, int],
+    dedup: bool = True,
 ) -> list[Outcome]:
     """Write outcomes down and move their links; returns those whose links were still this worker's.
 
     An outcome whose link another worker has taken meanwhile (a lease that ran out) leaves no trace.
-    `limits` gives the depth limit of each seed.
+    `limits` gives the depth limit of each seed.  With `dedup` a page whose content another page had
+    first is marked as its copy, and what it links to waits behind all other links.
     """
     moved = _move(connection, worker_id, outcomes, tally)
     mine = [outcome for outcome in outcomes if outcome.request.link_id in moved]
     batch = _Batch()
+    if dedup:
+        batch.copies = originals(connection, mine)
     for outcome in mine:
         place = moved[outcome.request.link_id]
         match outcome:
@@ -73,13 +83,15 @@ def record(
                     tally.add(*LANDED)
             case Failed(status=int() as status):
                 batch.failed_pages.append(_failed_page(outcome.request, status, now))
+                if status in GONE:
+                    batch.gone.append(outcome.request)
             case Failed():
                 pass
             case Skipped():
                 _refuse(batch, (outcome.request.url, urls.identify(outcome.request.url)), outcome.rule, None, now)
             case _:
                 assert_never(outcome)
-    _write(connection, batch, tally)
+    _write(connection, batch, tally, now)
     return mine
 
 
@@ -121,13 +133,20 @@ def _gather(batch: _Batch, outcome: Fetched, *, depth: int, limits: Mapping[int,
     target = outcome.redirect
     if target is not None and _is_itself(request, target):
         return
-    batch.pages.append(_page(outcome, now))
+    if outcome.unchanged:
+        batch.unchanged.append(request.link_id)
+        return
+    copy_of = batch.copies.get(request.link_id)
+    batch.pages.append(_page(outcome, copy_of, now))
     if target is not None:
         batch.links.append(_sent_on(request, target, depth, limits.get(request.seed_id, depth)))
+    late = request.late or copy_of is not None
     batch.links.extend(
-        _found(link, seed_id, request, depth=depth + 1, limit=limits.get(seed_id, depth + 1))
+        _found(link, seed_id, request, depth=depth + 1, limit=limits.get(seed_id, depth + 1), late=late)
         for link, seed_id in outcome.links
     )
+    if request.known is not None:
+        batch.reread.add(request.link_id)
     if page is not None:
         for medium in page.media:
             batch.media[medium.kind].append(_medium(medium, request.link_id, now))
@@ -151,7 +170,7 @@ def _gather(batch: _Batch, outcome: Fetched, *, depth: int, limits: Mapping[int,
             _refuse(batch, (link.url, link.h), rule, request.link_id, now)
 
 
-def _found(link: Link, seed_id: int, request: Request, *, depth: int, limit: int) -> NewLink:
+def _found(link: Link, seed_id: int, request: Request, *, depth: int, limit: int, late: bool) -> NewLink:
     return NewLink(
         url=link.url,
         h=link.h,
@@ -163,6 +182,7 @@ def _found(link: Link, seed_id: int, request: Request, *, depth: int, limit: int
         relation=link.relation,
         parent_id=request.link_id,
         text=link.text,
+        late=late,
     )
 
 
@@ -180,10 +200,11 @@ def _sent_on(request: Request, target: Link, depth: int, limit: int) -> NewLink:
         parent_id=request.parent_id,
         text=request.text,
         hops=request.hops + 1,
+        late=request.late,
     )
 
 
-def _page(outcome: Fetched, now: int) -> dict[str, object]:
+def _page(outcome: Fetched, copy_of: int | None, now: int) -> dict[str, object]:
     response, page = outcome.response, outcome.page
     return {
         "link_id": outcome.request.link_id,
@@ -199,6 +220,7 @@ def _page(outcome: Fetched, now: int) -> dict[str, object]:
         "changed_at": now,
         "canonical": page.canonical if page else None,
         "redirect_to": response.location,
+        "copy_of": copy_of,
     }
 
 
@@ -252,7 +274,7 @@ def _count(outcome: Fetched, seed_id: int, tally: Tally) -> None:
 _KEPT_ON_FAILURE = ("status", "fetched_at")
 
 
-def _write(connection: sa.Connection, batch: _Batch, tally: Tally) -> None:
+def _write(connection: sa.Connection, batch: _Batch, tally: Tally, now: int) -> None:
     if batch.pages:
         insert = dialect.insert(connection, _PAGE)
         new = insert.excluded
@@ -269,6 +291,9 @@ def _write(connection: sa.Connection, batch: _Batch, tally: Tally) -> None:
     for kind, rows in batch.media.items():
         if rows:
             _write_media(connection, kind, rows)
+    changes.still_there(connection, batch.unchanged, now)
+    changes.no_longer_there(connection, batch.reread, now)
+    changes.gone(connection, batch.gone, now)
     frontier.add(connection, batch.links, tally)
     _write_counted(connection, _OUT, ["url_hash"], batch.out.values())
     _write_counted(connection, _SKIPPED, ["url_hash", "rule"], batch.skipped.values())
@@ -292,54 +317,3 @@ def _write_counted(
         insert = dialect.insert(connection, counted)
         more = {"count": counted.c["count"] + insert.excluded["count"]}
         connection.execute(insert.on_conflict_do_update(index_elements=identity, set_=more), listed)
-
-
-# --- robots.txt -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class OriginRow:
-    """robots.txt of one origin as last asked for; `status` 0 is no answer, times in UTC microseconds."""
-
-    host_id: int
-    scheme: str
-    port: int
-    robots_body: bytes | None
-    robots_status: int
-    robots_at: int
-    crawl_delay: int | None
-
-
-_ORIGIN_COLUMNS = ("host_id", "scheme", "port", "robots_body", "robots_status", "robots_at", "crawl_delay")
-
-
-def origin_rows(connection: sa.Connection, host_ids: Sequence[int]) -> list[OriginRow]:
-    """Return what is known of the origins of some hosts."""
-    rows: list[OriginRow] = []
-    for part in dialect.chunks(host_ids):
-        query = sa.select(*(_ORIGIN.c[name] for name in _ORIGIN_COLUMNS)).where(_ORIGIN.c.host_id.in_(part))
-        rows.extend(OriginRow(*row) for row in connection.execute(query))
-    return rows
-
-
-def origin_row(connection: sa.Connection, robots_url: str) -> OriginRow | None:
-    """Return what is known of the robots.txt at an address; None where it is no origin's own, or not known."""
-    parts = urls.parse(robots_url)
-    if parts.path != "/robots.txt" or parts.query is not None:
-        return None
-    host = sa.select(Host.id).where(Host.name == urls.host(robots_url)).scalar_subquery()
-    port = parts.port or {"http": 80, "https": 443}[parts.scheme]
-    columns = (_ORIGIN.c[name] for name in _ORIGIN_COLUMNS)
-    query = sa.select(*columns).where(
-        _ORIGIN.c.host_id == host, _ORIGIN.c.scheme == parts.scheme, _ORIGIN.c.port == port
-    )
-    row = connection.execute(query).first()
-    return None if row is None else OriginRow(*row)
-
-
-def save_origin(connection: sa.Connection, row: OriginRow) -> None:
-    """Write down an origin's robots.txt."""
-    values = {name: getattr(row, name) for name in _ORIGIN_COLUMNS}
-    insert = dialect.insert(connection, _ORIGIN).values(**values)
-    fresh = {name: values[name] for name in _ORIGIN_COLUMNS[3:]}
-    connection.execute(insert.on_conflict_do_update(index_elements=["host_id", "scheme", "port"], set_=fresh))

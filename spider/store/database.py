@@ -8,9 +8,10 @@ This file knows connections; what is said over them is `frontier` and `catalog`.
 from __future__ import annotations
 
 import contextlib
+import re
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -29,6 +30,7 @@ __all__ = ["Database", "address_of", "migrations"]
 BUSY_SECONDS = 30
 SQLITE_MAGIC = b"SQLite format 3\0"
 MIGRATION_LOCK = 0x5B1DE4  # any fixed number: PostgreSQL's advisory lock while the schema is upgraded
+NO_PRIVILEGE = "42501"  # PostgreSQL's code for what its user may not do
 PRAGMAS = (
     "PRAGMA synchronous = NORMAL",
     "PRAGMA cache_size = -65536",
@@ -37,14 +39,30 @@ PRAGMAS = (
 
 
 def address_of(text: str) -> sa.URL:
-    """Turn a path or an SQLAlchemy URL into a URL; StorageError where it is neither."""
+    """Turn a path or an SQLAlchemy URL into a URL; StorageError where it is neither, or of an unknown engine."""
+    if "\0" in text:
+        msg = f"not a database address: {_without_password(text)!r}"
+        raise StorageError(msg)
     if "://" not in text:
         return sa.URL.create("sqlite", database=text)
     try:
-        return sa.make_url(text)
+        where = sa.make_url(text)
     except (exc.ArgumentError, ValueError) as error:
-        msg = f"not a database address: {text!r}"
+        msg = f"not a database address: {_without_password(text)!r}"
         raise StorageError(msg) from error
+    if where.get_backend_name() not in {"sqlite", "postgresql"}:
+        msg = f"no such kind of database: {where.drivername}; a path, sqlite:// and postgresql:// are known"
+        raise StorageError(msg)
+    if where.get_backend_name() == "sqlite" and where.query:
+        msg = f"a file takes no options: {', '.join(where.query)}"
+        raise StorageError(msg)
+    if where.drivername == "postgresql":  # SQLAlchemy's own choice differs between its releases
+        return where.set(drivername="postgresql+psycopg")
+    return where
+
+
+def _without_password(text: str) -> str:
+    return re.sub(r"(://[^:/]*):[^/]*@", r"\1:***@", text)
 
 
 def migrations() -> Path:
@@ -62,6 +80,8 @@ class Database:
         self.engine = engine
         self.name = name
         self._writer = engine.execution_options(spider_write=True)
+        # PostgreSQL's usual level shows each statement another moment.
+        self._reader = engine if self.is_sqlite else engine.execution_options(isolation_level="REPEATABLE READ")
 
     @classmethod
     def open(cls, address: str, *, create: bool = True) -> Self:
@@ -90,7 +110,7 @@ class Database:
     @contextlib.contextmanager
     def read(self) -> Iterator[sa.Connection]:
         """Give a connection in a transaction that only reads; it sees one moment of the database."""
-        with self.engine.connect() as connection, connection.begin():
+        with self._reader.connect() as connection, connection.begin():
             yield connection
 
     @contextlib.contextmanager
@@ -137,8 +157,8 @@ def _check_file(where: sa.URL, name: str, *, create: bool) -> None:
         if not path.exists():
             _check_absent(path, name, create=create)
             return
-        if path.is_dir():
-            msg = f"{name} is a directory, not a database"
+        if not path.is_file():
+            msg = f"{name} is {'a directory' if path.is_dir() else 'not a file'}, not a database"
             raise StorageError(msg)
         with path.open("rb") as file:
             head = file.read(len(SQLITE_MAGIC))
@@ -160,11 +180,12 @@ def _check_absent(path: Path, name: str, *, create: bool) -> None:
 
 
 def _engine(where: sa.URL, name: str) -> sa.Engine:
-    options: dict[str, Any] = {}
-    if where.get_backend_name() == "sqlite":
-        options["connect_args"] = {"timeout": BUSY_SECONDS, "check_same_thread": False, "isolation_level": None}
+    connect: dict[str, Any] = {"timeout": BUSY_SECONDS, "check_same_thread": False, "isolation_level": None}
+    if where.get_backend_name() != "sqlite":
+        patience = {"connect_timeout": BUSY_SECONDS, "options": f"-c lock_timeout={BUSY_SECONDS}s"}
+        connect = {name: value for name, value in patience.items() if name not in where.query}
     try:
-        engine = sa.create_engine(where, **options)
+        engine = sa.create_engine(where, connect_args=connect)
     except exc.NoSuchModuleError as error:
         msg = f"no such kind of database: {where.drivername}"
         raise StorageError(msg) from error
@@ -200,8 +221,12 @@ def _prepare_sqlite(connection: DBAPIConnection, _record: object) -> None:
 def _is_foreign(cursor: DBAPICursor) -> bool:
     """Tell another program's database, which is refused soon and must stay as it is until then."""
     cursor.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-    tables = {row[0] for row in cursor.fetchall()}
-    return bool(tables) and "alembic_version" not in tables
+    return not _may_be_ours([row[0] for row in cursor.fetchall()])
+
+
+def _may_be_ours(tables: Collection[str]) -> bool:
+    """Whether these are the tables of a spider's database, or of one with nothing in it yet."""
+    return not tables or ("alembic_version" in tables and ("SeedLink" in tables or len(tables) == 1))
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:
@@ -212,28 +237,27 @@ def _begin_sqlite(connection: sa.Connection) -> None:
 
 def _translate(context: sa.engine.ExceptionContext, name: str) -> None:
     """Turn what a driver raises about the database itself into one line; faults of a statement stay as they are."""
-    error = context.original_exception
-    if isinstance(error, sqlite3.DatabaseError) and not isinstance(
-        error, (sqlite3.IntegrityError, sqlite3.ProgrammingError)
-    ):
-        msg = f"database {name}: {error}"
-        raise StorageError(msg) from error
-    kind = type(error)
-    if kind.__module__.startswith("psycopg") and kind.__name__ in {"OperationalError", "InterfaceError"}:
-        msg = f"database {name}: {str(error).strip().splitlines()[0] if str(error).strip() else kind.__name__}"
-        raise StorageError(msg) from error
+    error, driver = context.original_exception, context.dialect.loaded_dbapi
+    if not isinstance(error, driver.Error):
+        return
+    of_statement = isinstance(error, (driver.IntegrityError, driver.ProgrammingError, driver.DataError))
+    if of_statement and context.connection is not None and getattr(error, "sqlstate", None) != NO_PRIVILEGE:
+        return
+    line = (str(error).strip() or type(error).__name__).splitlines()[0]
+    msg = f"database {name}: {line}"
+    raise StorageError(msg) from error
 
 
 def _revision(connection: sa.Connection, name: str) -> str | None:
     """Read the schema's revision; None for an empty database, StorageError for another program's."""
     tables = sa.inspect(connection).get_table_names()
+    if not _may_be_ours(tables):
+        msg = f"{name} is a database, but not a spider's"
+        raise StorageError(msg)
     if not tables:
         return None
-    if "alembic_version" in tables and ("SeedLink" in tables or len(tables) == 1):
-        revision: str | None = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
-        return revision
-    msg = f"{name} is a database, but not a spider's"
-    raise StorageError(msg)
+    revision: str | None = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
+    return revision
 
 
 def _run_migrations(connection: sa.Connection, name: str) -> None:

@@ -7,29 +7,30 @@ work within the caller's transaction and note what they change in its `Tally`.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 
-from spider import url as urls
-from spider.model import LinkState, Reason, Relation, Request, Source
+from spider.model import LinkState, Reason, Request, Source
 from spider.store import dialect
 from spider.store.hosts import host_ids
-from spider.store.schema import Count, CrawlerLink, Host, state_is, table
+from spider.store.identity import Known, NewLink, distinct, known, same
+from spider.store.schema import Count, CrawlerLink, Page, state_is, table
 from spider.store.tally import Tally
 
 __all__ = [
     "Failure",
     "Moved",
     "NewLink",
+    "Rank",
     "add",
     "check_out",
     "complete",
     "deepen",
     "fail",
     "next_retry",
+    "refresh",
     "release",
     "renew",
     "retry",
@@ -42,29 +43,11 @@ CUT = "cut.depth"
 """The counter of links that a seed's depth limit cut."""
 
 _LINK = table(CrawlerLink)
-_HOST = table(Host)
 _COUNT = table(Count)
+_PAGE = table(Page)
 
-
-@dataclass(frozen=True, slots=True)
-class NewLink:
-    """A link as it was met, on its way to W.
-
-    `limit` is the depth limit that holds for its tree: a complete page that stood at it and is met
-    nearer is read again, since its own links were cut.
-    """
-
-    url: str
-    h: int
-    host: str
-    depth: int
-    seed_id: int
-    limit: int
-    source: str
-    relation: Relation
-    parent_id: int | None = None
-    text: str = ""
-    hops: int = 0
+Rank = tuple[bool, int]
+"""What links wait by: whether they are late, and their depth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,17 +70,6 @@ class Moved:
     depth: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What `add` asks of a link that is there."""
-
-    id: int
-    url: str
-    state: LinkState
-    depth: int
-    seed_id: int
-
-
 # --- → W ------------------------------------------------------------------------------------------
 
 
@@ -112,14 +84,14 @@ def add(connection: sa.Connection, links: Iterable[NewLink], tally: Tally) -> di
     rows: dict[tuple[str, int], int] = {}
     salt = 0
     while pending:
-        wanted, pending = _distinct(pending, hosts, salt)
-        known = _known(connection, wanted)
+        wanted, pending = distinct(pending, hosts, salt)
+        there = known(connection, wanted)
         fresh: list[tuple[int, int, NewLink]] = []
         for (host_id, h), link in wanted.items():
-            row = known.get((host_id, h))
+            row = there.get((host_id, h))
             if row is None:
                 fresh.append((host_id, h, link))
-            elif _same(row.url, link.url):
+            elif same(row.url, link.url):
                 rows[link.host, link.h] = row.id
                 _meet(connection, row, link, tally)
             else:
@@ -129,52 +101,13 @@ def add(connection: sa.Connection, links: Iterable[NewLink], tally: Tally) -> di
     return rows
 
 
-def _distinct(
-    links: Iterable[NewLink], hosts: dict[str, int], salt: int
-) -> tuple[dict[tuple[int, int], NewLink], list[NewLink]]:
-    """Gather links by their identity, the nearest of each; what only shares a hash is given back."""
-    wanted: dict[tuple[int, int], NewLink] = {}
-    again: list[NewLink] = []
-    for link in links:
-        identity = hosts[link.host], link.h if not salt else _salted(link.url, salt)
-        there = wanted.get(identity)
-        if there is None:
-            wanted[identity] = link
-        elif not _same(there.url, link.url):
-            again.append(link)
-        elif link.depth < there.depth:
-            wanted[identity] = link
-    return wanted, again
+def _meet(connection: sa.Connection, row: Known, link: NewLink, tally: Tally) -> None:
+    """Take note of a known link met nearer; renew it where its own links were, or may have been, cut.
 
-
-def _same(one: str, other: str) -> bool:
-    return one == other or urls.key(one) == urls.key(other)
-
-
-def _salted(url: str, salt: int) -> int:
-    data = f"{urls.key(url)}\0{salt}".encode()
-    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "big", signed=True)
-
-
-_KNOWN = sa.select(_LINK.c.id, _LINK.c.h, _LINK.c.url, _LINK.c.state, _LINK.c.depth, _LINK.c.seed_id).where(
-    _LINK.c.host_id == sa.bindparam("host_id"), _LINK.c.h.in_(sa.bindparam("hashes", expanding=True))
-)
-
-
-def _known(connection: sa.Connection, wanted: Iterable[tuple[int, int]]) -> dict[tuple[int, int], _Known]:
-    by_host: dict[int, list[int]] = {}
-    for host_id, h in wanted:
-        by_host.setdefault(host_id, []).append(h)
-    known = {}
-    for host_id, hashes in by_host.items():
-        for part in dialect.chunks(hashes):
-            for row in connection.execute(_KNOWN, {"host_id": host_id, "hashes": part}):
-                known[host_id, row.h] = _Known(row.id, row.url, row.state, row.depth, row.seed_id)
-    return known
-
-
-def _meet(connection: sa.Connection, row: _Known, link: NewLink, tally: Tally) -> None:
-    """Take note of a known link met nearer; renew it where its own links were, or may have been, cut."""
+    One that waits behind the others, and is met on a page that is no copy, waits behind them no more.
+    """
+    if row.late and not link.late:
+        connection.execute(sa.update(_LINK).where(_LINK.c.id == row.id).values(late=False))
     if link.depth >= row.depth:
         return
     connection.execute(sa.update(_LINK).where(_LINK.c.id == row.id).values(depth=link.depth))
@@ -205,6 +138,7 @@ def _insert(
             "source": link.source,
             "relation": link.relation,
             "hops": link.hops,
+            "late": link.late,
             "attempt": 0,
         }
         for host_id, h, link in fresh
@@ -223,7 +157,7 @@ def _insert(
         else:
             lost.append((host_id, h))
     if lost:  # another writer was quicker (PostgreSQL): the row is there, and counted there
-        there = _known(connection, lost)
+        there = known(connection, lost)
         given.update({(link.host, link.h): there[host_id, h].id for host_id, h, link in fresh if (host_id, h) in there})
     return given
 
@@ -238,23 +172,22 @@ def check_out(
     tally: Tally,
     *,
     limit: int,
-    depth: int | None = None,
+    rank: Rank | None = None,
     deepest: bool = False,
 ) -> list[Request]:
     """Take up to `limit` of a leased host's links for this worker, nearest first, then in the order found.
 
-    All are of one depth: of `depth` where it is given, else of the nearest that waits, so that no
-    deeper link is taken before the nearer ones have shown theirs.  `deepest` turns the order of
-    depths round (paper 3's depth first).
+    All are of one rank, late or not and of one depth: of `rank` where it is given, else of the first
+    that waits, so that no deeper link is taken before the nearer ones have shown theirs.  `deepest`
+    turns the order of depths round (paper 3's depth first).
     """
-    if depth is None:
-        edge = sa.func.max(_LINK.c.depth) if deepest else sa.func.min(_LINK.c.depth)
-        depth = connection.scalar(sa.select(edge).where(_LINK.c.host_id == host_id, state_is(W)))
-        if depth is None:
-            return []
+    rank = rank or _first_rank(connection, host_id, deepest=deepest)
+    if rank is None:
+        return []
+    late, depth = rank
     first = (
         sa.select(_LINK.c.id)
-        .where(_LINK.c.host_id == host_id, state_is(W), _LINK.c.depth == depth)
+        .where(_LINK.c.host_id == host_id, state_is(W), _LINK.c.late == late, _LINK.c.depth == depth)
         .order_by(_LINK.c.id)
         .limit(limit)
     )
@@ -267,10 +200,40 @@ def check_out(
     taken = [_request(row) for row in connection.execute(statement)]
     for request in taken:
         tally.move(request.seed_id, host_id, W, R)
-    return sorted(taken, key=lambda request: request.link_id)
+    return _with_validators(connection, sorted(taken, key=lambda request: request.link_id))
 
 
-_REQUEST = ("id", "host_id", "seed_id", "url", "depth", "attempt", "hops", "source", "text", "parent_id")
+def _first_rank(connection: sa.Connection, host_id: int, *, deepest: bool) -> Rank | None:
+    """Return whose turn it is: links that are not late before those that are, then by depth."""
+    waits: list[sa.ColumnElement[bool] | sa.TextClause] = [_LINK.c.host_id == host_id, state_is(W)]
+    late = connection.scalar(sa.select(_LINK.c.late).where(*waits).order_by(_LINK.c.late).limit(1))
+    if late is None:
+        return None
+    edge = sa.func.max(_LINK.c.depth) if deepest else sa.func.min(_LINK.c.depth)
+    return late, connection.execute(sa.select(edge).where(*waits, _LINK.c.late == late)).scalar_one()
+
+
+def _with_validators(connection: sa.Connection, taken: list[Request]) -> list[Request]:
+    """Give those that were read before what a server needs to say that nothing has changed (RFC 9110, 13.1)."""
+    query = sa.select(_PAGE.c.link_id, _PAGE.c.content_hash, _PAGE.c.etag, _PAGE.c.last_modified)
+    rows = connection.execute(query.where(_PAGE.c.link_id.in_([request.link_id for request in taken])))
+    known = {link_id: (content, etag, modified) for link_id, content, etag, modified in rows}
+    return [
+        replace(request, known=known[request.link_id][0], headers=_conditions(*known[request.link_id]))
+        if request.link_id in known
+        else request
+        for request in taken
+    ]
+
+
+def _conditions(content: int, etag: str | None, modified: str | None) -> dict[str, str]:
+    if not content:
+        return {}
+    conditions = {"If-None-Match": etag, "If-Modified-Since": modified}
+    return {name: value for name, value in conditions.items() if value}
+
+
+_REQUEST = ("id", "host_id", "seed_id", "url", "depth", "attempt", "hops", "source", "text", "parent_id", "late")
 
 
 def _request(row: sa.Row[tuple[object, ...]]) -> Request:
@@ -286,6 +249,7 @@ def _request(row: sa.Row[tuple[object, ...]]) -> Request:
         source=Source(tag, attribute),
         text=row.text or "",
         parent_id=row.parent_id,
+        late=row.late,
     )
 
 
@@ -381,13 +345,31 @@ def retry(
 
 
 def renew(connection: sa.Connection, link_ids: Sequence[int], tally: Tally) -> int:
-    """Move complete links back to W, to be read again; returns how many."""
-    return _to_waiting(connection, C, [_LINK.c.id.in_(link_ids)], tally, {"attempt": 0})
+    """Move complete links back to W, to be read anew whether they changed or not; returns how many."""
+    return _read_anew(connection, [_LINK.c.id.in_(link_ids)], tally)
 
 
 def deepen(connection: sa.Connection, seed_id: int, limit: int, tally: Tally) -> int:
-    """Renew a seed's complete pages that stood at its old depth limit, after that was raised.  Returns how many."""
-    which = [_LINK.c.seed_id == seed_id, _LINK.c.depth >= limit]
+    """Renew a seed's complete pages from its old depth limit down, after that was raised (0: all of its pages)."""
+    return _read_anew(connection, [_LINK.c.seed_id == seed_id, _LINK.c.depth >= limit], tally)
+
+
+def refresh(connection: sa.Connection, tally: Tally, *, before: int, sooner: int) -> int:
+    """Move complete links C→W that were fetched up to `before`; returns how many.
+
+    Those next to a seed, and those that had changed when they were last fetched, up to `sooner`.
+    """
+    changed = sa.or_(_LINK.c.depth <= 1, _PAGE.c.changed_at == _PAGE.c.fetched_at)
+    due = sa.select(_PAGE.c.link_id).join(_LINK, _LINK.c.id == _PAGE.c.link_id)
+    due = due.where(sa.or_(_PAGE.c.fetched_at <= before, sa.and_(_PAGE.c.fetched_at <= sooner, changed)))
+    return _to_waiting(connection, C, [_LINK.c.id.in_(due.scalar_subquery())], tally, {"attempt": 0, "hops": 0})
+
+
+def _read_anew(connection: sa.Connection, which: Sequence[sa.ColumnElement[bool]], tally: Tally) -> int:
+    """Renew links without what would let their pages pass as unchanged."""
+    pages = sa.select(_LINK.c.id).where(state_is(C), *which).scalar_subquery()
+    blank = sa.update(_PAGE).where(_PAGE.c.link_id.in_(pages))
+    connection.execute(blank.values(content_hash=0, etag=None, last_modified=None))
     return _to_waiting(connection, C, which, tally, {"attempt": 0})
 
 

@@ -7,12 +7,11 @@ are signed 64-bit.  This file describes; it moves nothing (`frontier`) and write
 
 from __future__ import annotations
 
-from typing import Any
-
 import sqlalchemy as sa
-from sqlalchemy.orm import DeclarativeBase, Mapped, declared_attr, mapped_column
+from sqlalchemy.orm import Mapped, declared_attr, mapped_column
 
-from spider.model import Coded, Confidence, LinkState, Reason, Relation, SeedOrigin, SeedStatus
+from spider.model import Confidence, LinkState, Reason, Relation, SeedOrigin, SeedStatus
+from spider.store.columns import Base, BigInt, Code, number, partial, state_is, table, time
 
 __all__ = [
     "HEAD",
@@ -45,67 +44,20 @@ __all__ = [
 HEAD = "0001"
 """The revision of `alembic/versions` that these models describe."""
 
-BigInt = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
-"""A 64-bit integer; SQLite's own INTEGER is one, and only that name makes a row id of a primary key."""
-
-
-class Code(sa.types.TypeDecorator[Coded]):
-    """Keeps a `Coded` word as its small integer."""
-
-    impl = sa.SmallInteger
-    cache_ok = True
-
-    def __init__(self, words: type[Coded]) -> None:
-        """Take the enumeration whose words the column holds."""
-        super().__init__()
-        self.words = words
-        self._by_code = {word.code: word for word in words}
-
-    def process_bind_param(self, value: Coded | None, dialect: sa.Dialect) -> int | None:
-        """Word to code."""
-        del dialect
-        return None if value is None else value.code
-
-    def process_result_value(self, value: int | None, dialect: sa.Dialect) -> Coded | None:
-        """Code to word."""
-        del dialect
-        return None if value is None else self._by_code[value]
-
-
-class Base(DeclarativeBase):
-    """The root of the models; names of constraints are fixed, so that migrations can speak of them."""
-
-    metadata = sa.MetaData(
-        naming_convention={
-            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-            "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-            "pk": "pk_%(table_name)s",
-        },
-    )
-
-
-def _id() -> Mapped[int]:
-    return mapped_column(BigInt, primary_key=True, autoincrement=True, doc="Row number.")
-
-
-def _time(doc: str, *, optional: bool = False) -> Mapped[Any]:
-    return mapped_column(BigInt, nullable=optional, doc=f"{doc} (UTC microseconds).")
-
 
 class SeedLink(Base):
     """A seed: a site to crawl, how it came into the list and whether it is crawled."""
 
     __tablename__ = "SeedLink"
 
-    id: Mapped[int] = _id()
+    id: Mapped[int] = number()
     url: Mapped[str] = mapped_column(sa.Text, doc="The address as given, normalized.")
     key: Mapped[str] = mapped_column(sa.Text, unique=True, doc="Its identity (`spider url --key`).")
     origin: Mapped[SeedOrigin] = mapped_column(Code(SeedOrigin), doc="How it came: hand, search, submitted.")
     status: Mapped[SeedStatus] = mapped_column(Code(SeedStatus), doc="active, candidate, rejected, disabled.")
     note: Mapped[str | None] = mapped_column(sa.Text, doc="What the person who gave it said.")
-    added_at: Mapped[int] = _time("When it came")
-    decided_at: Mapped[int | None] = _time("When a candidate was confirmed or rejected", optional=True)
+    added_at: Mapped[int] = time("When it came")
+    decided_at: Mapped[int | None] = time("When a candidate was confirmed or rejected", optional=True)
     landed_url: Mapped[str | None] = mapped_column(
         sa.Text, doc="Where its redirects ended; the scope is reckoned from there."
     )
@@ -117,26 +69,19 @@ class Host(Base):
 
     __tablename__ = "Host"
 
-    id: Mapped[int] = _id()
+    id: Mapped[int] = number()
     name: Mapped[str] = mapped_column(sa.Text, unique=True, doc="The host name as URLs write it (punycode).")
-    next_at: Mapped[int] = _time("Not to be asked before")
+    next_at: Mapped[int] = time("Not to be asked before")
     waiting: Mapped[int] = mapped_column(BigInt, doc="How many of its links are in W.")
     lease_worker: Mapped[int | None] = mapped_column(BigInt, doc="The worker that holds it.")
-    lease_until: Mapped[int | None] = _time("When the lease ends unless renewed", optional=True)
+    lease_until: Mapped[int | None] = time("When the lease ends unless renewed", optional=True)
     delay: Mapped[int] = mapped_column(BigInt, doc="The wait between two requests as last reckoned, in microseconds.")
     latency: Mapped[int] = mapped_column(BigInt, doc="Its usual time to answer, in microseconds.")
     failures: Mapped[int] = mapped_column(sa.Integer, doc="Failures in a row.")
 
     __table_args__ = (
-        sa.Index(
-            "ix_Host_due", "next_at", sqlite_where=sa.text("waiting > 0"), postgresql_where=sa.text("waiting > 0")
-        ),
-        sa.Index(
-            "ix_Host_leased",
-            "lease_worker",
-            sqlite_where=sa.text("lease_worker IS NOT NULL"),
-            postgresql_where=sa.text("lease_worker IS NOT NULL"),
-        ),
+        partial("ix_Host_due", "next_at", where=sa.text("waiting > 0")),
+        partial("ix_Host_leased", "lease_worker", where=sa.text("lease_worker IS NOT NULL")),
     )
 
 
@@ -145,28 +90,16 @@ class Origin(Base):
 
     __tablename__ = "Origin"
 
-    id: Mapped[int] = _id()
+    id: Mapped[int] = number()
     host_id: Mapped[int] = mapped_column(BigInt, sa.ForeignKey("Host.id"), doc="Its host.")
     scheme: Mapped[str] = mapped_column(sa.Text, doc="http or https.")
     port: Mapped[int] = mapped_column(sa.Integer, doc="The port, the scheme's default written out.")
     robots_body: Mapped[bytes | None] = mapped_column(sa.LargeBinary, doc="robots.txt as it came, to its size limit.")
     robots_status: Mapped[int] = mapped_column(sa.Integer, doc="Its HTTP status; 0 when no answer came.")
-    robots_at: Mapped[int] = _time("When it was asked for")
+    robots_at: Mapped[int] = time("When it was asked for")
     crawl_delay: Mapped[int | None] = mapped_column(BigInt, doc="Its Crawl-delay for us, in microseconds.")
 
     __table_args__ = (sa.UniqueConstraint("host_id", "scheme", "port"),)
-
-
-def table(model: type[Base]) -> sa.Table:
-    """Return the table of a model, as Core statements need it."""
-    found = model.__table__
-    assert isinstance(found, sa.Table)  # noqa: S101  # typed wider than it is
-    return found
-
-
-def state_is(state: LinkState) -> sa.TextClause:
-    """Return ``state = N`` with the number written out, as a partial index needs it to be used."""
-    return sa.text(f"state = {state.code}")
 
 
 class CrawlerLink(Base):
@@ -174,7 +107,7 @@ class CrawlerLink(Base):
 
     __tablename__ = "CrawlerLink"
 
-    id: Mapped[int] = _id()
+    id: Mapped[int] = number()
     host_id: Mapped[int] = mapped_column(BigInt, sa.ForeignKey("Host.id"), doc="Its host.")
     h: Mapped[int] = mapped_column(
         BigInt, doc="Signed 64-bit BLAKE2b of its key; another key with the same hash is hashed again."
@@ -190,34 +123,20 @@ class CrawlerLink(Base):
         Code(Relation), doc="downward, upward, horizontal, crosswise, external: the target as seen from that page."
     )
     hops: Mapped[int] = mapped_column(sa.SmallInteger, doc="Redirects followed to reach it.")
+    late: Mapped[bool] = mapped_column(
+        sa.Boolean, doc="Found on a copy of another page: it waits behind all that was found elsewhere."
+    )
     attempt: Mapped[int] = mapped_column(sa.SmallInteger, doc="How often it was tried.")
     worker_id: Mapped[int | None] = mapped_column(BigInt, doc="In R: the worker that has it.")
     reason: Mapped[Reason | None] = mapped_column(Code(Reason), doc="In E: the class of what failed.")
     message: Mapped[str | None] = mapped_column(sa.Text, doc="In E: what failed, in words.")
-    retry_at: Mapped[int | None] = _time("In E: when it is due again", optional=True)
+    retry_at: Mapped[int | None] = time("In E: when it is due again", optional=True)
 
     __table_args__ = (
         sa.UniqueConstraint("host_id", "h"),
-        sa.Index(
-            "ix_CrawlerLink_waiting",
-            "host_id",
-            "depth",
-            "id",
-            sqlite_where=state_is(LinkState.W),
-            postgresql_where=state_is(LinkState.W),
-        ),
-        sa.Index(
-            "ix_CrawlerLink_running",
-            "worker_id",
-            sqlite_where=state_is(LinkState.R),
-            postgresql_where=state_is(LinkState.R),
-        ),
-        sa.Index(
-            "ix_CrawlerLink_error",
-            "retry_at",
-            sqlite_where=state_is(LinkState.E),
-            postgresql_where=state_is(LinkState.E),
-        ),
+        partial("ix_CrawlerLink_waiting", "host_id", "late", "depth", "id", where=state_is(LinkState.W)),
+        partial("ix_CrawlerLink_running", "worker_id", where=state_is(LinkState.R)),
+        partial("ix_CrawlerLink_error", "retry_at", where=state_is(LinkState.E)),
     )
 
 
@@ -235,21 +154,23 @@ class Page(Base):
     title: Mapped[str | None] = mapped_column(sa.Text, doc="The document's title.")
     etag: Mapped[str | None] = mapped_column(sa.Text, doc="ETag, as sent.")
     last_modified: Mapped[str | None] = mapped_column(sa.Text, doc="Last-Modified, as sent.")
-    content_hash: Mapped[int] = mapped_column(BigInt, doc="Signed 64-bit BLAKE2b of the decoded body.")
+    content_hash: Mapped[int] = mapped_column(BigInt, doc="Signed 64-bit BLAKE2b of the body; 0: to be read anew.")
     simhash: Mapped[int | None] = mapped_column(BigInt, doc="Signed 64-bit fingerprint of its text and links.")
     size: Mapped[int] = mapped_column(BigInt, doc="Bytes of the decoded body.")
-    fetched_at: Mapped[int] = _time("When it was last fetched")
-    changed_at: Mapped[int] = _time("When its content was last seen to differ")
-    due_at: Mapped[int | None] = _time("When it is due to be fetched again", optional=True)
+    fetched_at: Mapped[int] = time("When it was last fetched")
+    changed_at: Mapped[int] = time("When its content was last seen to differ")
+    due_at: Mapped[int | None] = time("When it is due to be fetched again", optional=True)
     canonical: Mapped[str | None] = mapped_column(sa.Text, doc="What the page names as its canonical address.")
     redirect_to: Mapped[str | None] = mapped_column(sa.Text, doc="The target, when it was a redirect.")
     copy_of: Mapped[int | None] = mapped_column(BigInt, doc="The link whose page had the same content first.")
+
+    __table_args__ = (partial("ix_Page_content", "content_hash", where=sa.text("content_hash <> 0")),)
 
 
 class MediaColumns:
     """A medium on a page; Video, Audio and Flash are alike in structure (paper 2)."""
 
-    id: Mapped[int] = _id()
+    id: Mapped[int] = number()
     page_id: Mapped[int] = mapped_column(
         BigInt, sa.ForeignKey("CrawlerLink.id"), doc="The link of the page that holds it."
     )
@@ -266,9 +187,9 @@ class MediaColumns:
     poster: Mapped[str | None] = mapped_column(sa.Text, doc="Address of its picture.")
     duration: Mapped[float | None] = mapped_column(sa.Float, doc="Seconds, where the page says so.")
     state_id: Mapped[int | None] = mapped_column(BigInt, doc="The Ajax state it needs, where it needs one.")
-    first_seen: Mapped[int] = _time("When it was first seen on this page")
-    last_seen: Mapped[int] = _time("When it was last seen on this page")
-    gone_at: Mapped[int | None] = _time("When the page was seen without it", optional=True)
+    first_seen: Mapped[int] = time("When it was first seen on this page")
+    last_seen: Mapped[int] = time("When it was last seen on this page")
+    gone_at: Mapped[int | None] = time("When the page was seen without it", optional=True)
 
     @declared_attr.directive
     @classmethod
@@ -312,7 +233,7 @@ class MediaCheck(Base):
     mime: Mapped[str | None] = mapped_column(sa.Text, doc="Its type by signature or header.")
     size: Mapped[int | None] = mapped_column(BigInt, doc="Bytes.")
     moved_to: Mapped[str | None] = mapped_column(sa.Text, doc="Where it redirects to.")
-    checked_at: Mapped[int] = _time("When it was checked")
+    checked_at: Mapped[int] = time("When it was checked")
 
 
 class OutLink(Base):
@@ -320,7 +241,7 @@ class OutLink(Base):
 
     __tablename__ = "OutLink"
 
-    id: Mapped[int] = _id()
+    id: Mapped[int] = number()
     url_hash: Mapped[int] = mapped_column(BigInt, unique=True, doc="Signed 64-bit BLAKE2b of the key of its address.")
     url: Mapped[str] = mapped_column(sa.Text, doc="Its address.")
     page_id: Mapped[int] = mapped_column(BigInt, doc="The link of the page that showed it first.")
@@ -333,12 +254,12 @@ class Skipped(Base):
 
     __tablename__ = "Skipped"
 
-    id: Mapped[int] = _id()
+    id: Mapped[int] = number()
     url_hash: Mapped[int] = mapped_column(BigInt, doc="Signed 64-bit BLAKE2b of the key of its address.")
     url: Mapped[str] = mapped_column(sa.Text, doc="Its address.")
     rule: Mapped[str] = mapped_column(sa.Text, doc="The rule's name.")
     page_id: Mapped[int | None] = mapped_column(BigInt, doc="The link of the page that showed it first.")
-    at: Mapped[int] = _time("When it was first refused")
+    at: Mapped[int] = time("When it was first refused")
     count: Mapped[int] = mapped_column(BigInt, doc="How often.")
 
     __table_args__ = (sa.UniqueConstraint("url_hash", "rule"),)
@@ -350,7 +271,7 @@ class Forgotten(Base):
     __tablename__ = "Forgotten"
 
     target: Mapped[str] = mapped_column(sa.Text, primary_key=True, doc="A host name, or the key of an address.")
-    at: Mapped[int] = _time("When it was forgotten")
+    at: Mapped[int] = time("When it was forgotten")
 
 
 class Run(Base):
@@ -358,9 +279,9 @@ class Run(Base):
 
     __tablename__ = "Run"
 
-    id: Mapped[int] = _id()
-    began_at: Mapped[int] = _time("When it began")
-    ended_at: Mapped[int | None] = _time("When it ended; empty while it runs or when it was killed", optional=True)
+    id: Mapped[int] = number()
+    began_at: Mapped[int] = time("When it began")
+    ended_at: Mapped[int | None] = time("When it ended; empty while it runs or when it was killed", optional=True)
     why: Mapped[str | None] = mapped_column(sa.Text, doc="Why it ended: done, stopped, max-pages, max-time …")
     counts: Mapped[str | None] = mapped_column(sa.Text, doc="What it did (JSON object).")
 
@@ -370,13 +291,13 @@ class Worker(Base):
 
     __tablename__ = "Worker"
 
-    id: Mapped[int] = _id()
+    id: Mapped[int] = number()
     run_id: Mapped[int] = mapped_column(BigInt, sa.ForeignKey("Run.id"), doc="The run it belongs to.")
     machine: Mapped[str] = mapped_column(sa.Text, doc="The machine and its space of process numbers.")
     boot_id: Mapped[str] = mapped_column(sa.Text, doc="The machine's boot.")
     pid: Mapped[int] = mapped_column(BigInt, doc="Process number.")
     started: Mapped[str] = mapped_column(sa.Text, doc="The process's start time, as the system gives it.")
-    heartbeat_at: Mapped[int] = _time("When it last said that it lives")
+    heartbeat_at: Mapped[int] = time("When it last said that it lives")
 
     __table_args__ = ({"sqlite_autoincrement": True},)  # a number is never given twice: R links speak of it
 
@@ -398,7 +319,7 @@ class State(Base):
 
     __tablename__ = "State"
 
-    id: Mapped[int] = _id()
+    id: Mapped[int] = number()
     page_id: Mapped[int] = mapped_column(BigInt, sa.ForeignKey("CrawlerLink.id"), doc="The link of its page.")
     identity: Mapped[str] = mapped_column(sa.Text, doc="The hash of its filtered DOM.")
     depth: Mapped[int] = mapped_column(sa.SmallInteger, doc="Events from the first state, at the least.")
@@ -412,7 +333,7 @@ class Transition(Base):
 
     __tablename__ = "Transition"
 
-    id: Mapped[int] = _id()
+    id: Mapped[int] = number()
     from_id: Mapped[int] = mapped_column(BigInt, sa.ForeignKey("State.id"), index=True, doc="The state before.")
     to_id: Mapped[int] = mapped_column(BigInt, sa.ForeignKey("State.id"), doc="The state after.")
     element: Mapped[str] = mapped_column(sa.Text, doc="A path to the element.")
@@ -424,7 +345,7 @@ class Resource(Base):
 
     __tablename__ = "Resource"
 
-    id: Mapped[int] = _id()
+    id: Mapped[int] = number()
     state_id: Mapped[int] = mapped_column(
         BigInt, sa.ForeignKey("State.id"), index=True, doc="The state it was asked in."
     )

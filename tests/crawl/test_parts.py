@@ -75,7 +75,8 @@ def test_a_failure_is_tried_again_later_each_time() -> None:
         (retry_at(Reason.TIMEOUT, attempt, retries=3, clock=clock, waits=True) or 0) - clock.at for attempt in (1, 2, 3)
     ]
     assert waits == [1_000_000, 2_000_000, 4_000_000]
-    assert retry_at(Reason.TIMEOUT, 4, retries=3, clock=clock, waits=True) is None
+    assert retry_at(Reason.TIMEOUT, 4, retries=3, clock=clock, waits=True) == clock.at + 20 * 3600 * 10**6
+    assert retry_at(Reason.TIMEOUT, 4, retries=3, clock=clock, waits=False) is None
     low, high = (retry_at(Reason.TIMEOUT, 1, retries=3, clock=Held(die=d), waits=True) for d in (0.0, 1.0))
     assert (low, high) == (clock.at + 750_000, clock.at + 1_250_000)
 

@@ -1,0 +1,99 @@
+"""Which row is this link?  Links are one where their keys are one; their hashes only find the place to look."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from spider import url as urls
+from spider.model import LinkState, Relation
+from spider.store import dialect
+from spider.store.schema import CrawlerLink, table
+
+__all__ = ["Known", "NewLink", "distinct", "known", "same"]
+
+_LINK = table(CrawlerLink)
+
+
+@dataclass(frozen=True, slots=True)
+class NewLink:
+    """A link as it was met, on its way to W.
+
+    `late` says that it was found on a copy of another page.  `limit` is the depth limit that holds for
+    its tree: a complete page that stood at it and is met nearer is read again, since its own links were cut.
+    """
+
+    url: str
+    h: int
+    host: str
+    depth: int
+    seed_id: int
+    limit: int
+    source: str
+    relation: Relation
+    parent_id: int | None = None
+    text: str = ""
+    hops: int = 0
+    late: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What `add` asks of a link that is there."""
+
+    id: int
+    url: str
+    state: LinkState
+    depth: int
+    seed_id: int
+    late: bool
+
+
+def distinct(
+    links: Iterable[NewLink], hosts: dict[str, int], salt: int
+) -> tuple[dict[tuple[int, int], NewLink], list[NewLink]]:
+    """Gather links by their identity, the nearest of each; what only shares a hash is given back."""
+    wanted: dict[tuple[int, int], NewLink] = {}
+    again: list[NewLink] = []
+    for link in links:
+        identity = hosts[link.host], link.h if not salt else _salted(link.url, salt)
+        there = wanted.get(identity)
+        if there is None:
+            wanted[identity] = link
+        elif not same(there.url, link.url):
+            again.append(link)
+        elif link.depth < there.depth:
+            wanted[identity] = link
+    return wanted, again
+
+
+def same(one: str, other: str) -> bool:
+    """Tell whether two addresses are one link: equal, or of one key."""
+    return one == other or urls.key(one) == urls.key(other)
+
+
+def _salted(url: str, salt: int) -> int:
+    data = f"{urls.key(url)}\0{salt}".encode()
+    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "big", signed=True)
+
+
+_COLUMNS = ("id", "h", "url", "state", "depth", "seed_id", "late")
+_KNOWN = sa.select(*(_LINK.c[name] for name in _COLUMNS)).where(
+    _LINK.c.host_id == sa.bindparam("host_id"), _LINK.c.h.in_(sa.bindparam("hashes", expanding=True))
+)
+
+
+def known(connection: sa.Connection, wanted: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Known]:
+    """Return the links that are there of those wanted, by host and hash."""
+    by_host: dict[int, list[int]] = {}
+    for host_id, h in wanted:
+        by_host.setdefault(host_id, []).append(h)
+    there: dict[tuple[int, int], Known] = {}
+    for host_id, hashes in by_host.items():
+        for part in dialect.chunks(hashes):
+            for row in connection.execute(_KNOWN, {"host_id": host_id, "hashes": part}):
+                there[host_id, row.h] = Known(row.id, row.url, row.state, row.depth, row.seed_id, row.late)
+    return there
