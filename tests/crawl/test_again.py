@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sqlite3
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -62,7 +63,7 @@ def test_an_unchanged_site_is_not_read_again(web: Web, crawl: Crawl, rows: Rows,
 
 
 def test_what_changed_is_new_or_gone(web: Web, crawl: Crawl, rows: Rows) -> None:
-    """A medium that its page shows no more is gone, one that it shows again is back; a page that is gone takes its own along."""
+    """A medium that its page shows no more is gone, and back when shown again; a page that is gone takes its own along."""
     site = Changing({"/": page("/a", more=film("x")), "/a": page(more=film("y"))})
     server = web(site)
     crawl(server.url)
@@ -104,8 +105,6 @@ def test_never_goes_on_only(web: Web, crawl: Crawl) -> None:
 
 def test_a_night_later_all_is_due(web: Web, crawl: Crawl, rows: Rows, tmp_path: Any) -> None:  # noqa: ANN401
     """What a crawl read that began a day ago is due, though it was read later; what changed is due sooner."""
-    import sqlite3
-
     server = web(Changing({"/": page("/a"), "/a": page("/b"), "/b": page("/c"), "/c": page()}))
     crawl(server.url)
     hour = 3600 * 10**6
@@ -172,7 +171,7 @@ NO_FOLLOW = [
 def test_pages_say_what_is_not_followed(
     web: Web, crawl: Crawl, rows: Rows, body: str, headers: tuple[tuple[str, str], ...], rule: str | None
 ) -> None:
-    """rel, meta robots and X-Robots-Tag are obeyed where they speak to us, and named as the rule; each can be ignored."""
+    """rel, meta robots and X-Robots-Tag are obeyed where they speak to us, and named as the rule."""
     server = web({"/": Reply(body, headers=headers), "/x": page()})
     crawl(server.url)
     assert paths(server)["/x"] == (rule is None)
