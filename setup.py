@@ -31,10 +31,12 @@ def extensions() -> list[Extension]:
         f"spider.url.{engine.COMPILED}",
         [source.relative_to(ROOT).as_posix()],
         extra_compile_args=["-O3"] if __import__("os").name == "posix" else [],
-        optional=True,
     )
     directives = {"boundscheck": False, "wraparound": False, "initializedcheck": False, "cdivision": True}
-    return cythonize([twin], language_level=3, compiler_directives=directives, quiet=True)
+    built = cythonize([twin], language_level=3, compiler_directives=directives, quiet=True)
+    for extension in built:
+        extension.optional = True  # said here, since Cython's copy of an extension forgets it
+    return built
 
 
 setup(ext_modules=extensions())
