@@ -25,6 +25,7 @@ __all__ = [
     "ended",
     "expected",
     "prepare_streams",
+    "tell",
     "visible_trace",
 ]
 
@@ -68,7 +69,7 @@ def ended(work: Callable[[], object]) -> int:
     except (KeyboardInterrupt, SystemExit) as error:
         return INTERRUPTED if isinstance(error, KeyboardInterrupt) else _given(error.code)
     except Exception as error:  # noqa: BLE001  # the last place that can still say it in one line
-        return _told(error)
+        return tell(error)
     return _given(code)
 
 
@@ -77,7 +78,7 @@ def _given(code: object) -> int:
     return code if isinstance(code, int) and not isinstance(code, bool) else 0
 
 
-def _told(error: Exception) -> int:
+def tell(error: Exception) -> int:
     """Say what stopped the work, where it is worth a word, and return the exit code."""
     code = INTERNAL
     match error:

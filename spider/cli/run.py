@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import click
 
-from spider.cli.ending import complain
+from spider.cli.ending import complain, tell
 from spider.cli.progress import progress, summary
 from spider.cli.signals import stopping
 from spider.model import Failed, Fetched, Outcome
@@ -47,9 +47,14 @@ def follow(crawl: Crawl, *, quiet: bool, verbose: bool) -> int:
     """
     failed: dict[str, Failed] = {}
     with progress(crawl, quiet=quiet, verbose=verbose) as shown, stopping(crawl, shown.note) as caught:
-        for outcome in crawl.run():
-            shown.outcome(outcome)
-            _remember(failed, outcome)
+        try:
+            for outcome in crawl.run():
+                shown.outcome(outcome)
+                _remember(failed, outcome)
+        except Exception as error:
+            if caught.exit_code is None:
+                raise
+            tell(error)  # the code is the signal's, which was there first
     for failure in failed.values():
         complain(f"seed {failure.request.url}: {failure.reason}: {failure.message}")
     if not quiet:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
 from spider.cli import progress
+from spider.cli.run import follow
 from spider.cli.signals import stopping
 from spider.crawl import Snapshot
+from spider.errors import StorageError
 from spider.model import Failed, Fetched, Outcome, Reason, Request, Response, Skipped
 from tests.report.test_text import HOSTILE, steers
 
@@ -149,3 +152,37 @@ def test_nothing_of_a_page_steers_the_terminal() -> None:
     request = Request(f"http://museum.example/{HOSTILE}")
     for outcome in (Failed(request, Reason.TLS, HOSTILE), Skipped(request, "tree")):
         assert not any(map(steers, progress.outcome_line(outcome)))
+
+
+class Breaking(Stopped):
+    """A crawl that gets a signal and then breaks."""
+
+    exit_code = 0
+
+    def __init__(self, *, signalled: bool) -> None:
+        """Break, after a signal or without."""
+        super().__init__()
+        self.signalled = signalled
+
+    def run(self) -> Iterator[Outcome]:
+        """Break."""
+        if self.signalled:
+            os.kill(os.getpid(), signal.SIGINT)
+        yield Skipped(REQUEST, "robots")
+        raise StorageError("the database is gone")
+
+    def snapshot(self) -> Snapshot:
+        """Return how it stands."""
+        return NOW
+
+    def last_line(self) -> str:
+        """Return something."""
+        return "ended"
+
+
+def test_a_signal_s_code_goes_first(capsys: pytest.CaptureFixture[str]) -> None:
+    """What breaks after a signal is told, and the code is the signal's; without a signal it is the error's."""
+    assert follow(Breaking(signalled=True), quiet=True, verbose=False) == 130
+    assert capsys.readouterr().err == "spider: the database is gone\n"
+    with pytest.raises(StorageError):
+        follow(Breaking(signalled=False), quiet=True, verbose=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,14 @@ from spider.cli import crawl
 from spider.settings import SETTINGS, Kind, Setting
 from tests.cli.conftest import Run
 
-GIVEN: dict[Kind, tuple[Any, ...]] = {
-    Kind.INTEGER: ("7", "8", "9"),
-    Kind.SECONDS: ("7", "1m30s", "2h"),
-    Kind.BYTES: ("7k", "8M", "9MiB"),
-    Kind.REGEX: ("seven", "eight", "nine"),
-    Kind.TEXT: ("seven@example.org", "eight@example.org", "nine@example.org"),
-    Kind.HEADER: ("X-Seven: 7", "X-Eight: 8", "X-Nine: 9"),
+GIVEN: dict[str, tuple[str, ...]] = {
+    "integer": ("7", "8", "9"),
+    "seconds": ("7", "1m30s", "2h"),
+    "bytes": ("7k", "8M", "9MiB"),
+    "regex": ("seven", "eight", "nine"),
+    "text": ("seven@example.org", "eight@example.org", "nine@example.org"),
+    "age": ("7", "90m", "never"),
+    "header": ("X-Seven: 7", "X-Eight: 8", "X-Nine: 9"),
 }
 """Three values for each kind of setting, as one writes them."""
 
@@ -70,7 +72,7 @@ def test_an_option_goes_before_a_variable_before_the_file(setting: Setting, seen
     """Each setting takes its value from the first of the places that give one."""
     first, second, third = values_of(setting)
     variable = f"SPIDER_{setting.field.upper()}"
-    default = () if setting.many else setting.default
+    default = () if setting.many else None if setting.default is None else settings.read(setting, setting.default)
     assert seen()[setting.field] == default
     (tmp_path / "spider.toml").write_text(f"{setting.name} = '{third}'\n")
     assert seen()[setting.field] == meant(setting, third)
@@ -132,6 +134,8 @@ def test_a_variable_with_several_values_has_one_a_line(seen: Seen) -> None:
         ("max-size", "10MB", 10_000_000),
         ("max-size", "1 GiB", 2**30),
         ("depth", " 0 ", 0),
+        ("refresh", "Never", math.inf),
+        ("refresh", "12h", 43_200.0),
         ("header", "X-A:b", "X-A: b"),
         ("header", "X-Empty:", "X-Empty: "),
     ],
@@ -146,6 +150,7 @@ def test_units(name: str, text: str, value: object) -> None:
     [
         *(("depth", text) for text in ("", "x", "1.5", "-1", "1e3", "٣", "9" * 30, True, 1.5, None, [1])),
         *(("delay", text) for text in ("", "soon", "-1", "nan", "inf", "1e400", "1 m", "m", "32d", "1h30")),
+        *(("refresh", text) for text in ("", "soon", "-1", "nan", "always", True)),
         *(("max-size", text) for text in ("", "0", "-5", "big", "10X", "3G", "1e6")),
         *(("include", text) for text in ("(", "[a", "*", "(?P<a>x)(?P<a>y)", "(?<=a+)b", "(" * 5000)),
         *(("header", text) for text in ("", "X", ":v", "X A: v", "X: a\nB: c", "X: \x1b", "X: ☃", "é: v")),
