@@ -18,6 +18,7 @@ from spider import __version__, settings
 from spider.cli import config as configuration
 from spider.cli.config import Config, check_names, defaults, name_variables, nearest
 from spider.cli.ending import PipeClosedError, ended, expected, prepare_streams, visible_trace
+from spider.cli.formatter import HelpContext
 from spider.cli.options import Globals, key
 
 __all__ = ["COMMANDS", "Command", "main"]
@@ -50,6 +51,8 @@ COMMANDS = (
 class Commands(click.Group):
     """A group that imports a command when it is used, lists all by heading, and ends every command alike."""
 
+    context_class = HelpContext
+
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
         """Return the names in the table's order."""
         return [command.name for command in COMMANDS]
@@ -63,6 +66,7 @@ class Commands(click.Group):
             msg = f"spider.cli.{cmd_name}.command is no command"
             raise TypeError(msg)
         name_variables(command)
+        command.context_class = HelpContext
         return command
 
     def resolve_command(

@@ -21,6 +21,7 @@ GIVEN: dict[str, tuple[str, ...]] = {
     "bytes": ("7k", "8M", "9MiB"),
     "regex": ("seven", "eight", "nine"),
     "text": ("seven@example.org", "eight@example.org", "nine@example.org"),
+    "flag": ("false", "true", "false"),
     "age": ("7", "90m", "never"),
     "header": ("X-Seven: 7", "X-Eight: 8", "X-Nine: 9"),
 }
@@ -67,6 +68,13 @@ def meant(setting: Setting, text: str) -> Any:  # noqa: ANN401  # whatever the s
     return (pair,) if setting.many else value
 
 
+def option(setting: Setting, text: str) -> tuple[str, ...]:
+    """Return the words that give a setting a value on the command line."""
+    if setting.kind == "flag":
+        return (f"--{'' if text == 'true' else 'no-'}{setting.name}",)
+    return (f"--{setting.name}", text)
+
+
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
 def test_an_option_goes_before_a_variable_before_the_file(setting: Setting, seen: Seen, tmp_path: Path) -> None:
     """Each setting takes its value from the first of the places that give one."""
@@ -77,7 +85,7 @@ def test_an_option_goes_before_a_variable_before_the_file(setting: Setting, seen
     (tmp_path / "spider.toml").write_text(f"{setting.name} = '{third}'\n")
     assert seen()[setting.field] == meant(setting, third)
     assert seen(**{variable: second})[setting.field] == meant(setting, second)
-    assert seen(f"--{setting.name}", first, **{variable: second})[setting.field] == meant(setting, first)
+    assert seen(*option(setting, first), **{variable: second})[setting.field] == meant(setting, first)
     assert seen(**{variable: ""})[setting.field] == meant(setting, third)
 
 
