@@ -28,6 +28,7 @@ __all__ = [
     "check_out",
     "complete",
     "deepen",
+    "drop",
     "fail",
     "next_retry",
     "refresh",
@@ -84,18 +85,19 @@ def add(connection: sa.Connection, links: Iterable[NewLink], tally: Tally) -> di
     rows: dict[tuple[str, int], int] = {}
     salt = 0
     while pending:
-        wanted, pending = distinct(pending, hosts, salt)
+        wanted, pending = distinct(pending, hosts, salt), []
         there = known(connection, wanted)
         fresh: list[tuple[int, int, NewLink]] = []
-        for (host_id, h), link in wanted.items():
+        for (host_id, h), meeting in wanted.items():
             row = there.get((host_id, h))
             if row is None:
-                fresh.append((host_id, h, link))
-            elif same(row.url, link.url):
-                rows[link.host, link.h] = row.id
-                _meet(connection, row, link, tally)
-            else:
-                pending.append(link)
+                fresh.append((host_id, h, meeting.pop(0)))
+            for link in meeting:
+                if row is not None and same(row.url, link.url):
+                    rows[link.host, link.h] = row.id
+                    _meet(connection, row, link, tally)
+                else:
+                    pending.append(link)
         rows.update(_insert(connection, fresh, tally))
         salt += 1
     return rows
@@ -108,6 +110,8 @@ def _meet(connection: sa.Connection, row: Known, link: NewLink, tally: Tally) ->
     """
     if row.late and not link.late:
         connection.execute(sa.update(_LINK).where(_LINK.c.id == row.id).values(late=False))
+    if link.parent_id is None and link.depth == 0 and row.depth > 0:  # a page that became a seed
+        connection.execute(sa.update(_LINK).where(_LINK.c.id == row.id).values(source=link.source))
     if link.depth >= row.depth:
         return
     connection.execute(sa.update(_LINK).where(_LINK.c.id == row.id).values(depth=link.depth))
@@ -290,6 +294,16 @@ def send_on(connection: sa.Connection, worker_id: int, link_id: int, url: str, t
     return _finish(
         connection, worker_id, [link_id], tally, {"state": W, "url": url, "hops": _LINK.c.hops + 1, "attempt": 0}
     )
+
+
+def drop(connection: sa.Connection, worker_id: int, link_id: int, tally: Tally) -> dict[int, Moved]:
+    """Take one of this worker's links out of R and of the forest: it was a guess that came to nothing."""
+    which = [state_is(R), _LINK.c.worker_id == worker_id, _LINK.c.id == link_id]
+    gone = sa.delete(_LINK).where(*which).returning(_LINK.c.id, _LINK.c.seed_id, _LINK.c.host_id, _LINK.c.depth)
+    moved = {row.id: Moved(*row) for row in connection.execute(gone)}
+    for link in moved.values():
+        tally.leave(link.seed_id, link.host_id, R)
+    return moved
 
 
 def _finish(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 
@@ -52,22 +52,25 @@ class Known:
     late: bool
 
 
-def distinct(
-    links: Iterable[NewLink], hosts: dict[str, int], salt: int
-) -> tuple[dict[tuple[int, int], NewLink], list[NewLink]]:
-    """Gather links by their identity, the nearest of each; what only shares a hash is given back."""
-    wanted: dict[tuple[int, int], NewLink] = {}
-    again: list[NewLink] = []
+def distinct(links: Iterable[NewLink], hosts: dict[str, int], salt: int) -> dict[tuple[int, int], list[NewLink]]:
+    """Gather links by host and hash: of each link once, the nearest; several only where hashes meet."""
+    wanted: dict[tuple[int, int], list[NewLink]] = {}
     for link in links:
         identity = hosts[link.host], link.h if not salt else _salted(link.url, salt)
-        there = wanted.get(identity)
-        if there is None:
-            wanted[identity] = link
-        elif not same(there.url, link.url):
-            again.append(link)
-        elif link.depth < there.depth:
-            wanted[identity] = link
-    return wanted, again
+        there = wanted.setdefault(identity, [])
+        for place, other in enumerate(there):
+            if same(other.url, link.url):
+                there[place] = _nearest(other, link)
+                break
+        else:
+            there.append(link)
+    return wanted
+
+
+def _nearest(one: NewLink, other: NewLink) -> NewLink:
+    """Return the nearer of two that are one link; it is late only if both are."""
+    nearest = other if other.depth < one.depth else one
+    return replace(nearest, late=False) if nearest.late and not (one.late and other.late) else nearest
 
 
 def same(one: str, other: str) -> bool:
