@@ -29,6 +29,7 @@ __all__ = ["command", "links"]
 _USED = ("robots", "contact", "timeout", "deadline", "max-size", "header")
 _WEB = re.compile(r"https?://", re.IGNORECASE)
 _HOPS = 10
+_ERRORS, _SERVER_ERRORS = 400, 500
 _EXAMPLES = """\b
 Examples:
   spider links https://example.com/
@@ -107,6 +108,9 @@ def _followed(client: Client, url: str, *, obey: bool) -> Response:
         if obey:
             _permit(ask(client.whole, url), url)
         response: Response = client.get(Request(url, hops=hops), reads=every_type)
+        if response.status >= _ERRORS:
+            reason = Reason.SERVER if response.status >= _SERVER_ERRORS else Reason.CLIENT
+            raise FetchError(reason, f"{url} answers with status {response.status}", status=response.status)
         if response.location is None:
             return response
         url = response.location

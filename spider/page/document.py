@@ -30,7 +30,8 @@ __all__ = ["LINKS", "gather"]
 _REFRESH, _SRCDOC, _COMMENT = Source("meta", "content"), Source("iframe", "srcdoc"), Source("comment", "text")
 LINKS = 50_000  # hyperlinks of one page that are kept
 _FRAMES = 20  # documents written into attributes that are read, each one deep
-_HIDDEN = 2_000_000  # characters of comments and templates that are read
+_HIDDEN = 2_000_000  # characters of comments that are read
+_TEMPLATES = 1000  # templates that are read
 _COMMENTS = re.compile(r"<!--(.*?)-->", re.DOTALL)
 
 
@@ -158,9 +159,10 @@ def _read(found: Gathering, text: str) -> None:
     if "itemprop" in tamed:
         gather_microdata(found, tree)
     gather_variables(found)
-    if is_hint(tamed):
+    hinted = is_hint(tamed)
+    gather_scripts(found, hinted=hinted)
+    if hinted:
         gather_attributes(found, tree)
-        gather_scripts(found)
 
 
 def _read_frame(found: Gathering, text: str) -> None:
@@ -177,10 +179,12 @@ def _read_frame(found: Gathering, text: str) -> None:
 
 def _read_hidden(found: Gathering, text: str) -> None:
     """Read comments and templates, all of it as the least sure there is."""
-    parts = [match[1] for match in _COMMENTS.finditer(text) if "<" in match[1]]
-    parts += [node.inner_html or "" for node in found.templates]
+    comments = "\n".join(match[1] for match in _COMMENTS.finditer(text) if "<" in match[1])
     inner = Gathering()
-    _read(inner, "\n".join(parts)[:_HIDDEN])
+    _read(inner, comments[:_HIDDEN])
+    for node in found.templates[:_TEMPLATES]:
+        for fragment in node.template_fragments()[:1]:
+            _walk(inner, fragment)
     for claim in inner.claims:
         claim.confidence, claim.source, claim.also = Confidence.COMMENT, _COMMENT, []
     found.claims += inner.claims

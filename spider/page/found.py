@@ -22,6 +22,7 @@ __all__ = ["Addresses", "links", "media", "others"]
 
 _RELATIONS = {str(member): member for member in Relation}
 _SCHEME = re.compile(r"\s*+([a-zA-Z][a-zA-Z0-9+.-]*+)[:]")
+_LONGEST = 65_536  # characters of an address; no server takes a tenth of it
 _WEB = frozenset({"http", "https"})
 # What old pages stream; the URL standard has no rules for what comes after their colon.
 _STREAMS = frozenset(
@@ -44,7 +45,7 @@ class Addresses:
     def of(cls, raws: Iterable[str], base: str, encoding: str) -> Addresses:
         """Resolve each of `raws` once."""
         known: dict[str, Address | None] = dict.fromkeys(raws)
-        asked = [raw for raw in known if _is_web(raw)]
+        asked = [raw for raw in known if len(raw) <= _LONGEST and _is_web(raw)]
         known.update(zip(asked, identify_all(asked, base, encoding=encoding), strict=True))
         return cls(known, base, encoding)
 
@@ -106,6 +107,8 @@ def others(found: Gathering, addresses: Addresses) -> tuple[Link, ...]:
 
 def _opaque(raw: str) -> str:
     """Write an address of another scheme as the URL standard does, or clean what is none."""
+    if len(raw) > _LONGEST:
+        return clean(raw[:_LONGEST])
     try:
         return normalize(raw)
     except InvalidURL:
@@ -155,14 +158,14 @@ def _judge(claim: Claim, url: str) -> Judgement | None:
     if kind is not None:
         return kind, claim.format or _format(kind, url, told), claim.confidence
     host = player(url)
-    return (host[0], host[1], Confidence.PLAYER) if host else None
+    return (host[0], host[1], _less_sure(claim, Confidence.PLAYER)) if host else None
 
 
 def _judge_frame(claim: Claim, url: str) -> Judgement | None:
     """Decide what a place that may hold any document holds: a player, a file, or nothing to us."""
     host = player(url)
     if host is not None:
-        return host[0], host[1], Confidence.PLAYER
+        return host[0], host[1], _less_sure(claim, Confidence.PLAYER)
     if not claim.frame:
         return (claim.kind, None, claim.confidence) if claim.kind else None
     # an object's type has been weighed by then: what was not Flash does not become it by its name
@@ -170,7 +173,12 @@ def _judge_frame(claim: Claim, url: str) -> Judgement | None:
     if named is None or named[0] is MediaKind.FLASH:
         return None
     surely = claim.source.tag in {"object", "embed", "param"}
-    return named[0], named[1], Confidence.ELEMENT if surely else Confidence.ATTRIBUTE
+    return named[0], named[1], _less_sure(claim, Confidence.ELEMENT if surely else Confidence.ATTRIBUTE)
+
+
+def _less_sure(claim: Claim, confidence: Confidence) -> Confidence:
+    """Return what a judgement is worth: in a comment, no more than the comment."""
+    return Confidence.COMMENT if claim.confidence is Confidence.COMMENT else confidence
 
 
 def _format(kind: MediaKind, url: str, told: tuple[MediaKind, str] | None) -> str | None:

@@ -181,6 +181,9 @@ def _is_file(url: str, tail: str) -> bool:
     if tail not in _WEAK:
         return True
     path = url.partition("#")[0].partition("?")[0]
-    authority, _, inner = path.partition("://")[2].partition("/")
+    scheme, _, rest = path.partition("://")
+    if rest and not scheme.lower().startswith("http"):
+        return True  # a stream's address, whose host is never mistaken for a file
+    authority, _, inner = rest.partition("/")
     segment = path.rpartition("/")[2]
     return bool(authority) and "/" in inner and not _HOST_LIKE.search(segment)

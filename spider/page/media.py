@@ -12,7 +12,8 @@ from selectolax.lexbor import LexborNode
 
 from spider.model import Confidence, MediaKind, Source
 from spider.page.charset import clean
-from spider.page.gather import Attributes, Claim, Gathering, Handler
+from spider.page.gather import Attributes, Claim, Gathering, Handler, ancestors
+from spider.page.kinds import by_mime
 
 __all__ = ["MEDIA_SOURCES", "MEDIA_TAGS", "preload"]
 
@@ -49,6 +50,9 @@ MEDIA_SOURCES: Final = MappingProxyType(
 )
 
 _KINDS: Final = MappingProxyType({"video": MediaKind.VIDEO, "audio": MediaKind.AUDIO})
+# A manifest's type does not tell whether what it lists is seen or heard: the element does.
+_MANIFESTS: Final = frozenset({"dash", "hds", "hls", "smil", "smooth"})
+_AROUND: Final = frozenset({*_KINDS, "picture"})
 _BGSOUND, _DYNSRC, _PRELOAD = Source("bgsound", "src"), Source("img", "dynsrc"), Source("link", "preload")
 _SRC: Final = MappingProxyType({tag: Source(tag, "src") for tag in ("video", "audio", "source", "iframe", "frame")})
 
@@ -66,6 +70,9 @@ def _claim(src: str, source: Source, kind: MediaKind | None, attributes: Attribu
     text = title or clean(attributes.get("aria-label"))
     poster = (attributes.get("poster") or "").strip() or None
     mime = (attributes.get("type") or "").strip() or None
+    declared = by_mime(mime, src)
+    if declared is not None and declared[1] not in _MANIFESTS:
+        kind = declared[0]
     return Claim(src, source, Confidence.ELEMENT, kind, mime, text=text, title=title, poster=poster)
 
 
@@ -74,12 +81,9 @@ def _source(found: Gathering, node: LexborNode, attributes: Attributes) -> None:
     src = attributes.get("src")
     if not src or not src.strip():
         return
-    above = node.parent
-    while above is not None and above.tag not in _KINDS:
-        if above.tag in {"picture", "body"}:
-            above = None
-            break
-        above = above.parent
+    above = next((one for one in ancestors(node) if one.tag in _AROUND), None)
+    if above is not None and above.tag == "picture":
+        return
     outer: Attributes = above.attributes if above is not None else {}
     kind = _KINDS[above.tag or ""] if above is not None else None
     found.claims.append(_claim(src, _SRC["source"], kind, {**outer, "type": attributes.get("type")}))

@@ -53,6 +53,7 @@ _DURATION = re.compile(
 _WRAPPING = re.compile(r"^\s*(?:<!--|(?://|/\*)?\s*<!\[CDATA\[(?:\s*\*/)?)|(?:-->|(?://|/\*)?\s*\]\]>(?:\s*\*/)?)\s*$")
 _BETWEEN = re.compile(r"[\s;,]*")
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
+_VALUES = 1000  # values of one block that are read
 _NODES = 20_000  # values of one page's JSON-LD that are looked at
 _AGES = 1e9  # seconds that no medium lasts
 _LONGEST = 2_000_000  # characters of one block
@@ -158,7 +159,7 @@ def _values(text: str) -> Iterator[object]:
 def _loose(text: str) -> Iterator[object]:
     decoder = json.JSONDecoder(strict=False)
     place = 0
-    while place < len(text):
+    for _ in range(_VALUES):
         between = _BETWEEN.match(text, place)
         place = between.end() if between else place
         try:

@@ -49,14 +49,16 @@ _CODE: Final = frozenset(
     }
 )
 _UNICODE_SLASH = re.compile(r"\\u002f", re.IGNORECASE)
+_CALLERS = ("swfobject", "SWFObject", "FlashObject", "AC_FL_RunContent")
 _TEXT, _CALL = Source("script", "text"), Source("script", "swfobject")
 
-_STRING = r"""(["'])([^"'\\\n]{1,500})\1"""
+_STRING = r"""(?P<quote>["'])(?P<string>[^"'\\\n]{1,500})(?P=quote)"""
 _SWFOBJECT = re.compile(
-    rf"(?:swfobject\s*\.\s*embedSWF\s*\(|new\s+(?:SWFObject|FlashObject)\s*\()\s*{_STRING}\s*([,)+])", re.IGNORECASE
+    rf"(?:swfobject\s*\.\s*embedSWF\s*\(|new\s+(?:SWFObject|FlashObject)\s*\()\s*{_STRING}\s*(?P<after>[,)+])",
+    re.IGNORECASE,
 )
 _RUN_CONTENT = re.compile(r"AC_FL_RunContent\s*\(([^)]{0,4000})", re.IGNORECASE)
-_ARGUMENT = re.compile(rf"""(?:["'](src|movie)["'])\s*,\s*{_STRING}(\s*\+)?""", re.IGNORECASE)
+_ARGUMENT = re.compile(rf"""["'](?:src|movie)["']\s*,\s*{_STRING}(?P<glue>\s*\+)?""", re.IGNORECASE)
 
 
 def is_hint(text: str) -> bool:
@@ -98,25 +100,24 @@ def _is_glued(text: str, start: int, end: int) -> bool:
 def _calls(text: str) -> Iterator[str]:
     """Yield the movies that SWFObject's and Adobe's embedding calls play."""
     for match in _SWFOBJECT.finditer(text):
-        if match[3] != "+":
-            yield match[2]
+        if match["after"] != "+":
+            yield match["string"]
     for call in _RUN_CONTENT.finditer(text):
         for argument in _ARGUMENT.finditer(call[1]):
-            if not argument[4]:
-                path = argument[3].partition("?")
-                yield argument[3] if path[0].lower().endswith(".swf") else path[0] + ".swf" + path[1] + path[2]
+            if not argument["glue"]:
+                path, mark, query = argument["string"].partition("?")
+                yield path + ("" if path.lower().endswith(".swf") else ".swf") + mark + query
                 break
 
 
-def gather_scripts(found: Gathering) -> None:
-    """Claim, as guesses, what the inline scripts name."""
+def gather_scripts(found: Gathering, *, hinted: bool) -> None:
+    """Claim, as guesses, what the inline scripts name; `hinted` says that a media extension stands in the page."""
     for mime, text in found.inline:
         if mime.partition(";")[0].strip() not in _CODE:
             continue
-        lowered = "swf" in text.lower() or "ac_fl" in text.lower()
-        if lowered:
+        if any(name in text for name in _CALLERS):
             for movie in _calls(text):
                 if not _TOOLS.search(movie) and not _FORBIDDEN.search(movie):
                     found.claims.append(Claim(movie, _CALL, Confidence.SCRIPT, MediaKind.FLASH))
-        for value in strings(text):
-            found.claims.append(Claim(value, _TEXT, Confidence.SCRIPT))
+        if hinted:
+            found.claims += [Claim(value, _TEXT, Confidence.SCRIPT) for value in strings(text)]

@@ -86,7 +86,8 @@ _QUICKTIME: Final = frozenset({b"moov", b"mdat", b"wide", b"free", b"skip", b"pn
 _EBML = b"\x1a\x45\xdf\xa3"
 _BOMS: Final = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 _ROOT = re.compile(
-    r"\s*+(?:<\?[^>]*+>\s*+|<!--.{0,4000}?-->\s*+|<![^>]*+>\s*+)*+<(?:[\w.-]++:)?([A-Za-z]++)", re.DOTALL
+    r"\s*+(?:<\?[^>]*+>\s*+|<!--.{0,4000}?-->\s*+|<!(?i:DOCTYPE)[^>\[]*+(?:\[[^\]]*+\])?[^>]*+>\s*+)*+<(?:[\w.-]++:)?([A-Za-z]++)",
+    re.DOTALL,
 )
 _ROOTS: Final = {
     "mpd": (V, "dash"),

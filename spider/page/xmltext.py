@@ -7,6 +7,7 @@ A text that declares entities of its own is refused whole, since no feed needs t
 from __future__ import annotations
 
 import re
+from html.entities import html5
 from typing import Final
 
 from lxml import etree
@@ -20,6 +21,9 @@ REFUSED: Final = "refused: the document declares entities of its own"
 _DOCTYPE = re.compile(r"<!DOCTYPE[^>\[]*+\[", re.IGNORECASE)
 _PROLOG = 100_000  # characters in which a document type must stand to count
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+# A section of character data is kept as it is; elsewhere feeds forget that "&" begins a reference.
+_REFERENCE = re.compile(r"<!\[CDATA\[.*?(?:\]\]>|\Z)|&(?:(#?[0-9a-zA-Z]{1,40});)?", re.DOTALL)
+_OWN: Final = frozenset({"amp", "apos", "gt", "lt", "quot"})
 _DECLARATION = re.compile(r"[\ufeff\s]*+<\?xml[^>]*+\?>|[\ufeff\s]++")
 
 
@@ -31,7 +35,18 @@ def encoded(text: str) -> bytes | None:
     if _DOCTYPE.search(text, 0, _PROLOG):
         return None
     match = _DECLARATION.match(text)
-    return _CONTROLS.sub("\ufffd", text[match.end() :] if match else text).encode("utf-8", "replace")
+    text = _REFERENCE.sub(_mended, text[match.end() :] if match else text)
+    return _CONTROLS.sub("\ufffd", text).encode("utf-8", "replace")
+
+
+def _mended(match: re.Match[str]) -> str:
+    """Write what XML has no name for: HTML's entities as characters, a bare ampersand as one."""
+    name = match[1]
+    if name is None:
+        return match[0] if match[0] != "&" else "&amp;"
+    if name in _OWN or name.startswith("#"):
+        return match[0]
+    return html5.get(f"{name};") or f"&amp;{name};"
 
 
 def parser(target: etree.ParserTarget | None = None) -> etree.XMLParser:

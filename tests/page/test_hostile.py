@@ -1,0 +1,128 @@
+"""Pages made to hurt: they end soon, in little memory, and say what was cut."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from spider.model import Page
+from spider.page import read
+
+SECONDS = 4.0  # of processor time: several times what they take, since machines differ
+
+
+def many(pattern: str, number: int) -> str:
+    """Repeat a pattern, each time with another number in it."""
+    return "".join(pattern.replace("#", str(n)) for n in range(number))
+
+
+def timed(text: str | bytes) -> Page:
+    """Read a document, and fail if it takes too long."""
+    body = text.encode() if isinstance(text, str) else text
+    began = time.process_time()
+    page = read(body, "http://h.test/dir/page.html", content_type="text/html")
+    assert time.process_time() - began < SECONDS
+    return page
+
+
+END = '<a href="end">end</a><video src="end.mp4"></video>'
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        pytest.param("<div>" * 300_000, id="elements nested in each other"),
+        pytest.param("<span>" * 100_000 + "</q>" * 100_000, id="ends that end nothing"),
+        pytest.param(many("<font size=#>", 10_000) + "<p>x" * 10_000, id="formatting reopened in every paragraph"),
+        pytest.param("<b><p><a href=x>" * 30_000, id="misnested anchors"),
+        pytest.param("<table><tr><td>" * 60_000, id="tables in tables"),
+        pytest.param("<object><a href=x>" * 20_000, id="anchors nested in objects"),
+        pytest.param("<video><audio>" * 100_000, id="players nested in players"),
+        pytest.param("<svg><g>" * 100_000, id="drawings"),
+        pytest.param(many("<body a#=1>", 100_000), id="attributes gathered on one body"),
+        pytest.param("<form><button>" * 50_000, id="forms"),
+    ],
+)
+def test_nesting(start: str) -> None:
+    """What stands after any depth of nesting is still found, in linear time."""
+    page = timed(start + END)
+    assert [medium.url for medium in page.media] == ["http://h.test/dir/end.mp4"]
+    assert page.links[-1].url == "http://h.test/dir/end"
+    assert any(note.startswith("nesting: ") for note in page.notes)
+
+
+def test_attributes() -> None:
+    """Two hundred thousand attributes on one tag are cut, those that matter kept."""
+    page = timed("<a " + many("a#=1 ", 200_000) + " href=x>y</a>" + END)
+    assert [link.url for link in page.links] == ["http://h.test/dir/x", "http://h.test/dir/end"]
+    assert page.notes == ("attributes: 199744 cut from tags with more than 256",)
+
+
+def test_attributes_of_many_tags() -> None:
+    """Many tags with hundreds of attributes each cost no more than one with all of them."""
+    page = timed(("<a " + many("a#=1 ", 400) + "href=x>y</a>") * 2000 + END)
+    assert len(page.links) == 2001
+
+
+def test_links() -> None:
+    """Of eight hundred thousand links fifty thousand are kept, and the page says so."""
+    page = timed("<a href=x>y</a>" * 800_000)
+    assert 50_000 <= len(page.links) <= 51_000
+    assert [note.partition(":")[0] for note in page.notes] == ["tags", "links"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("<" * 3_000_000, id="less-than signs"),
+        pytest.param("<a" * 1_000_000, id="tags never closed"),
+        pytest.param('<a "' * 700_000, id="stray quotes"),
+        pytest.param('<a b="' * 500_000, id="quotes never closed"),
+        pytest.param("<!--" * 700_000, id="comments never closed"),
+        pytest.param("<script>" * 300_000, id="scripts never closed"),
+        pytest.param("<meta " * 500_000, id="metas never closed"),
+        pytest.param("<template>" * 100_000, id="templates"),
+        pytest.param("&lt;&notit;&#x;" * 200_000, id="references"),
+        pytest.param("<!DOCTYPE" + " " * 3_000_000, id="a long doctype"),
+        pytest.param("<?xml " + " <!-- " * 500_000, id="a long prolog"),
+        pytest.param("<script>" + "'a.mp4+" * 200_000, id="strings of scripts"),
+        pytest.param("<script>" + "x.mp4" * 300_000, id="names without quotes"),
+        pytest.param("<p data-x='" + "a.mp4 " * 200_000 + "'>", id="an attribute full of names"),
+        pytest.param("<script type=application/ld+json>" + "[" * 1_000_000, id="deep JSON"),
+        pytest.param("<script type=application/ld+json>" + "{} ; " * 300_000, id="JSON values in a row"),
+        pytest.param("<script type=application/ld+json>" + '{"a":' * 200_000, id="deep JSON objects"),
+        pytest.param("<script type=application/ld+json>" + "9" * 500_000, id="a long number"),
+        pytest.param("<meta http-equiv=refresh content='" + "1;" * 500_000 + "'>", id="a long refresh"),
+        pytest.param("<script>" + "AC_FL_RunContent(" * 100_000, id="calls"),
+        pytest.param("<title>" + "x" * 3_000_000, id="a long title"),
+        pytest.param("<a href='" + "../" * 700_000 + "'>x</a>", id="a long address"),
+        pytest.param(many("<div itemscope><i itemprop=contentUrl>#</i>", 20_000), id="microdata"),
+        pytest.param("<iframe srcdoc='" + "&lt;iframe srcdoc=&quot;" * 50_000 + "'>", id="documents in documents"),
+    ],
+)
+def test_texts(text: str) -> None:
+    """No text is slow to read."""
+    assert timed(text).url == "http://h.test/dir/page.html"
+
+
+def test_text_of_nested_anchors() -> None:
+    """Anchors that share their text are bounded in what they copy of it."""
+    page = timed("<a href=x><object>" * 400 + "word " * 300_000)
+    assert len(page.links) == 400
+    assert max(len(link.text) for link in page.links) <= 2000
+
+
+def test_time_grows_with_length() -> None:
+    """Twice the page takes about twice the time, whatever it is made of."""
+    for pattern in ("<p><a href=#>x</a>", "<font size=#><p>", "<i x=#>", "<a #=# ", "<b><a href=#><p>"):
+        times = []
+        for number in (8_000, 16_000):
+            body = many(pattern, number).encode()
+            spent = []
+            for _ in range(2):
+                began = time.process_time()
+                read(body, "http://h.test/")
+                spent.append(time.process_time() - began)
+            times.append(min(spent))
+        assert times[1] < 3.5 * times[0] + 0.2, pattern
