@@ -8,6 +8,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from typing import TextIO
 
 import click
 
@@ -25,6 +26,7 @@ __all__ = [
     "ended",
     "expected",
     "prepare_streams",
+    "say",
     "tell",
     "visible_trace",
 ]
@@ -83,12 +85,12 @@ def tell(error: Exception) -> int:
     code = INTERNAL
     match error:
         case PipeClosedError() | BrokenPipeError():
-            _let_go()
+            _let_go(sys.stdout)
             code = 0
         case click.Abort():
             code = INTERRUPTED
         case click.exceptions.NoArgsIsHelpError():
-            click.echo(error.format_message(), err=True)
+            say(error.format_message())
             code = USAGE
         case click.UsageError():
             complain(_usage(error))
@@ -98,7 +100,7 @@ def tell(error: Exception) -> int:
             code = error.exit_code
         case OSError(errno=errno.ENOSPC | errno.EDQUOT | errno.EIO, filename=None):
             complain(f"cannot write the output: {(error.strerror or '').lower()}")
-            _let_go()
+            _let_go(sys.stdout)
             code = STORAGE
         case _:
             complain(f"internal error: {_named(error)} (-v before the command shows where)")
@@ -112,8 +114,15 @@ def expected(error: BaseException) -> bool:
 
 def complain(message: str) -> None:
     """Write one message to the standard error stream, whatever it is made of."""
-    lines = [visible(line) for line in message.split("\n")]
-    click.echo("spider: " + "\n".join(lines), err=True)
+    say("spider: " + "\n".join(visible(line) for line in message.split("\n")))
+
+
+def say(text: str) -> None:
+    """Write a line to the standard error stream; where nobody reads it, work goes on in silence."""
+    try:
+        click.echo(text, err=True)
+    except OSError:
+        _let_go(sys.stderr)
 
 
 def visible_trace(error: BaseException) -> str:
@@ -151,9 +160,9 @@ def _flush() -> None:
     sys.stdout.flush()
 
 
-def _let_go() -> None:
-    """Point the standard output nowhere, so that the interpreter's own end does not complain about it."""
-    with contextlib.suppress(OSError, AttributeError, ValueError):
+def _let_go(stream: TextIO) -> None:
+    """Point a stream nowhere, so that neither we nor the interpreter's own end stumble over it again."""
+    with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
+        os.dup2(nowhere, stream.fileno())
         os.close(nowhere)

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from spider.cli.ending import say
 from spider.cli.options import Globals, setting_options
 from spider.cli.progress import Progress
 from spider.cli.signals import stopping
@@ -54,7 +55,7 @@ def _list(crawl: Crawler, given: Globals, *, external: bool, dead: bool) -> int:
             listing.take(outcome)
         listing.end()
     if not given.quiet:
-        click.echo(crawl.last_line(), err=True)
+        say(crawl.last_line())
     return crawl.exit_code if caught.exit_code is None else caught.exit_code
 
 

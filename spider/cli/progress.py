@@ -12,8 +12,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Protocol, Self
 
-import click
-
+from spider.cli.ending import say
 from spider.model import Failed, Fetched, Outcome, Skipped
 from spider.report import visible
 
@@ -85,11 +84,11 @@ class Plain(Progress):
     def outcome(self, outcome: Outcome) -> None:
         """Show it, when asked to."""
         if self.verbose:
-            click.echo(outcome_line(outcome), err=True)
+            say(outcome_line(outcome))
 
     def _tell(self) -> None:
         while not self._ended.wait(EVERY):
-            click.echo(plain_line(self.crawl.snapshot()), err=True)
+            say(plain_line(self.crawl.snapshot()))
 
 
 class Live(Progress):

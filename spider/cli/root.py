@@ -17,7 +17,7 @@ import click
 from spider import __version__, settings
 from spider.cli import config as configuration
 from spider.cli.config import Config, check_names, defaults, name_variables, nearest
-from spider.cli.ending import PipeClosedError, ended, expected, prepare_streams, visible_trace
+from spider.cli.ending import PipeClosedError, ended, expected, prepare_streams, say, visible_trace
 from spider.cli.formatter import HelpContext
 from spider.cli.options import Globals, key
 
@@ -96,7 +96,7 @@ class Commands(click.Group):
             raise _misplaced(error, self) from error
         except Exception as error:
             if ctx.params.get("verbose") and not expected(error):
-                click.echo(visible_trace(error), err=True)
+                say(visible_trace(error))
             raise
 
     def main(

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
-import click
-
-from spider.cli.ending import complain, tell
+from spider.cli.ending import complain, say, tell
 from spider.cli.progress import progress, summary
 from spider.cli.signals import stopping
 from spider.model import Failed, Fetched, Outcome
@@ -58,14 +56,14 @@ def follow(crawl: Crawl, *, quiet: bool, verbose: bool) -> int:
     for failure in failed.values():
         complain(f"seed {failure.request.url}: {failure.reason}: {failure.message}")
     if not quiet:
-        click.echo(summary(crawl.snapshot()), err=True)
-        click.echo(crawl.last_line(), err=True)
+        say(summary(crawl.snapshot()))
+        say(crawl.last_line())
     return crawl.exit_code if caught.exit_code is None else caught.exit_code
 
 
 def _remember(failed: dict[str, Failed], outcome: Outcome) -> None:
     """Keep the seeds whose last try failed."""
-    if outcome.request.depth > 0:
+    if outcome.request.source.tag != "seed":
         return
     match outcome:
         case Failed():

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +17,7 @@ import pytest
 from spider.store import Database
 from tests.cli.conftest import Run
 from tests.cli.test_output import ESCAPE, on_a_terminal
+from tests.conftest import environment
 from tests.replies import Asked, Reply
 from tests.server import WebServer
 
@@ -137,6 +140,17 @@ def test_a_dumb_terminal_gets_lines(web: Serve, tmp_path: Path) -> None:
     assert code == 0
     assert "\x1b" not in text
     assert text.splitlines()[-1].startswith("done; ")
+
+
+def test_a_crawl_goes_on_when_nobody_reads_its_progress(web: Serve, tmp_path: Path) -> None:
+    """A reader of the standard error stream that leaves takes nothing with it but the lines."""
+    site = web(SITE)
+    line = f"{sys.executable} -m spider -v crawl {site.url} --delay 0 2>&1 | head -1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(
+        ["bash", "-c", line], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout.count("\n"), done.stderr) == (0, 1, "")
+    assert sorted(site.asked()) == ["/", "/films/", "/gone.html", "/robots.txt"]
 
 
 def test_a_seed_that_fails_is_named(web: Serve, run: Run) -> None:

@@ -98,7 +98,7 @@ def test_a_command_may_return_its_code(result: object, code: int) -> None:
 )
 def test_every_way_out_has_a_code(error: BaseException, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exits, closed pipes, full disks and faults end with the code that is theirs, and never with an exception."""
-    monkeypatch.setattr("spider.cli.ending._let_go", lambda: None)
+    monkeypatch.setattr("spider.cli.ending._let_go", lambda _: None)
 
     def work() -> object:
         raise error
