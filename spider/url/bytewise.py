@@ -35,6 +35,7 @@ DOT = cython.declare(Bits, 1)
 SLASH = cython.declare(Bits, 2)
 END = cython.declare(Bits, 4)  # ? #
 HASH = cython.declare(Bits, 1024)  # #
+SEMICOLON = cython.declare(Bits, 2048)
 PERCENT = cython.declare(Bits, 8)
 IN_PATH = cython.declare(Bits, 16)  # is in the path percent-encode set, or \
 IN_QUERY = cython.declare(Bits, 32)  # is in the special-query percent-encode set
@@ -67,6 +68,7 @@ def fill_tables() -> None:
         SLASH: "/",
         END: "?#",
         HASH: "#",
+        SEMICOLON: ";",
         PERCENT: "%",
     }
     for byte in range(256):

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from pathlib import Path
 from types import ModuleType
 
-__all__ = ["COMPILED", "PARTS", "PURE", "assemble", "choose", "fingerprint"]
+__all__ = ["COMPILED", "PARTS", "PURE", "assemble", "choose", "compiled", "fingerprint", "interpreted"]
 
 PARTS = ("bytewise", "lane", "stamp", "address")
 COMPILED = "_twin"  # the extension module's name, beside this file
@@ -49,13 +49,21 @@ def _is_inside(node: ast.ImportFrom, *, first: bool) -> bool:
     return module in {f"spider.url.{part}" for part in (*PARTS, "spans")} or (module == "__future__" and not first)
 
 
-def choose() -> ModuleType:
-    """Import the twin that answers.  An extension made of other sources than these is passed over."""
-    if os.environ.get(PURE, "") in {"", "0"}:
-        try:
-            twin = importlib.import_module(f"spider.url.{COMPILED}")
-            if fingerprint() == twin.FINGERPRINT:
-                return twin
-        except (ImportError, AttributeError, OSError):
-            pass  # none was built, or not for this interpreter
+def interpreted() -> ModuleType:
+    """Import the interpreted twin."""
     return importlib.import_module("spider.url.address")
+
+
+def compiled() -> ModuleType | None:
+    """Import the compiled twin; None where there is none, or one of other sources than these."""
+    try:
+        twin = importlib.import_module(f"spider.url.{COMPILED}")
+        return twin if fingerprint() == twin.FINGERPRINT else None
+    except (ImportError, AttributeError, OSError):
+        return None
+
+
+def choose() -> ModuleType:
+    """Import the twin that answers."""
+    pure = os.environ.get(PURE, "") not in {"", "0"}
+    return (None if pure else compiled()) or interpreted()

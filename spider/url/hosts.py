@@ -27,6 +27,7 @@ _FORBIDDEN_DOMAIN = re.compile(r"[\x00-\x20\x7f#/:<>?@\[\\\]^|%]")
 _PLAIN = re.compile(r"[0-9a-z_.!$&'()*+,;=~`{}\"-]+", re.ASCII)
 _NUMBER_END = re.compile(r"(?:^|\.)(?:[0-9]+|0[xX][0-9a-fA-F]*)\.?$")
 _NUMBER = re.compile(r"0[xX](?P<hex>[0-9a-fA-F]*)|0(?P<octal>[0-7]*)|(?P<decimal>[1-9][0-9]*)")
+_ZEROS = re.compile(r"(?<![0-9a-f])0(?::0)+(?![0-9a-f])")
 _HUGE = 1 << 64
 _JOINERS = "\u200c\u200d"
 
@@ -243,14 +244,8 @@ def _embedded(text: str, word: str, place: int) -> list[int]:
 
 def _ipv6_text(pieces: list[int]) -> str:
     """Serialize an IPv6 address, its first longest run of two or more zeros as ``::`` (section 3.6)."""
-    words = [f"{piece:x}" for piece in pieces]
-    runs = re.finditer(r"0(?::0)+(?![0-9a-f])", ":".join(words))
-    text = ":".join(words)
-    best = max(
-        (r for r in runs if r.start() == 0 or text[r.start() - 1] == ":"),
-        key=lambda r: r.end() - r.start(),
-        default=None,
-    )
+    text = ":".join(f"{piece:x}" for piece in pieces)
+    best = max(_ZEROS.finditer(text), key=lambda run: run.end() - run.start(), default=None)
     if best is None:
         return text
     return text[: best.start()].rstrip(":") + "::" + text[best.end() :].lstrip(":")

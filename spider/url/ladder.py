@@ -11,19 +11,17 @@ from collections.abc import Callable
 
 __all__ = ["KEY_LADDER", "STEPS", "key"]
 
-_ESCAPE = re.compile("%([0-9A-Fa-f]{2})")
+# Escapes that are to be written otherwise: with a small digit, or of an unreserved character.
+_ESCAPE = re.compile("%(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f]|2[DE]|3[0-9]|[46][1-9A-F]|[57][0-9A]|5F|7E)")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-
-
-def _decode_unreserved(match: re.Match[str]) -> str:
-    char = chr(int(match[1], 16))
-    if char not in _UNRESERVED:
-        return match[0].upper()
-    return char if not _OPEN_ESCAPE.search(match.string, max(0, match.start() - 2), match.start()) else match[0].upper()
-
-
 # A stray % or % and one digit right before an escape: decoding there could make a new escape.
 _OPEN_ESCAPE = re.compile("%[0-9A-Fa-f]?$")
+
+
+def _respelled(match: re.Match[str]) -> str:
+    char = chr(int(match[0][1:], 16))
+    open_before = _OPEN_ESCAPE.search(match.string, max(0, match.start() - 2), match.start())
+    return char if char in _UNRESERVED and not open_before else match[0].upper()
 
 
 def escapes(url: str) -> str:
@@ -32,7 +30,7 @@ def escapes(url: str) -> str:
     ``/%7Euser`` and ``/~user`` are one, as are ``%c3%a9`` and ``%C3%A9``: the RFC says that they are
     equivalent, so a server that told them apart would break it.
     """
-    return _ESCAPE.sub(_decode_unreserved, url) if "%" in url else url
+    return _ESCAPE.sub(_respelled, url) if "%" in url else url
 
 
 # Names of parameters that hold the id of a visit, whatever the value.
@@ -51,27 +49,26 @@ NAMES = (*SESSIONS, *TOKENS, *TRACKERS)
 PREFIXES = (*SESSION_PREFIXES, *TRACKER_PREFIXES)
 
 
-def _names(names: tuple[str, ...], prefixes: tuple[str, ...]) -> re.Pattern[str]:
-    """Compile the pattern of a parameter with one of these names."""
-    rest = "".join(f"|{re.escape(prefix)}[^=]*" for prefix in prefixes)
-    return re.compile(f"(?:{'|'.join(map(re.escape, names))}{rest})(?:=|$)", re.IGNORECASE)
+def _names(names: tuple[str, ...], prefixes: tuple[str, ...] = ()) -> str:
+    """Write the expression of a name, from the query's or a parameter's beginning on."""
+    words = [*map(re.escape, names), *(f"{re.escape(prefix)}[^=&]*" for prefix in prefixes)]
+    return f"(?<![^&])(?:{'|'.join(words)})"
 
 
 _PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/;?#]*", re.IGNORECASE)
-_SESSION = _names(SESSIONS, SESSION_PREFIXES)
-_TOKEN = re.compile(f"(?:{'|'.join(map(re.escape, TOKENS))})=[0-9a-z]{{24,}}", re.IGNORECASE)
-_TRACKER = _names(TRACKERS, TRACKER_PREFIXES)
+_SESSION = re.compile(
+    rf"{_names(SESSIONS, SESSION_PREFIXES)}(?![^=&])|{_names(TOKENS)}=[0-9a-z]{{24,}}(?![^&])",
+    re.IGNORECASE,
+)
+_TRACKER = re.compile(rf"{_names(TRACKERS, TRACKER_PREFIXES)}(?![^=&])", re.IGNORECASE)
 
 
-def _filtered(url: str, drop: Callable[[str], object]) -> str:
+def _filtered(url: str, dropped: re.Pattern[str]) -> str:
     """Drop parameters of the query; the ? goes with the last one."""
     head, mark, query = url.partition("?")
-    if not mark:
+    if not mark or not dropped.search(query):
         return url
-    params = query.split("&")
-    kept = [param for param in params if not drop(param)]
-    if len(kept) == len(params):
-        return url
+    kept = [param for param in query.split("&") if not dropped.match(param)]
     return f"{head}?{'&'.join(kept)}" if kept else head
 
 
@@ -82,10 +79,10 @@ def sessions(url: str) -> str:
     names a visit, not a page.  Names that also mean other things (``sid``, ``session`` …) are dropped
     only before a token of 24 or more letters and digits, which no one gives to a page.
     """
-    head, mark, query = url.partition("?")
-    if ";" in head:
+    if ";" in url:
+        head, mark, query = url.partition("?")
         url = _PATH_SESSION.sub("", head) + mark + query
-    return _filtered(url, lambda p: _SESSION.match(p) or _TOKEN.fullmatch(p))
+    return _filtered(url, _SESSION)
 
 
 def tracking(url: str) -> str:
@@ -94,7 +91,7 @@ def tracking(url: str) -> str:
     ``?id=1&utm_source=x`` and ``?id=1`` are one: the names are reserved for measuring where a visitor
     came from, and scripts in the page read them, not the server.
     """
-    return _filtered(url, _TRACKER.match)
+    return _filtered(url, _TRACKER)
 
 
 def sort(url: str) -> str:
@@ -103,9 +100,11 @@ def sort(url: str) -> str:
     ``?b=2&a=1`` and ``?a=1&b=2`` are one: a form's fields are looked up by name.
     """
     head, mark, query = url.partition("?")
-    if "&" not in query:
-        return url
-    return head + mark + "&".join(sorted(query.split("&"), key=lambda param: param.partition("=")[0]))
+    return head + mark + "&".join(sorted(query.split("&"), key=_name)) if "&" in query else url
+
+
+def _name(param: str) -> str:
+    return param.partition("=")[0]
 
 
 def _on_path(url: str, change: Callable[[str], str]) -> str:
@@ -119,7 +118,21 @@ def slash(url: str) -> str:
 
     ``/a/`` and ``/a`` are one on most servers, which send the one to the other.
     """
-    return _on_path(url, lambda head: re.sub(r"(?<=[^/\\:])(?:/|\\|%5C)+$", "", head))
+    return _on_path(url, _without_slashes)
+
+
+def _without_slashes(head: str) -> str:
+    """Cut slashes and backslashes off the end, but for the root's."""
+    root = head.find("/", head.find("://") + 3) + 1 if "://" in head else 0
+    end = len(head)
+    while end > root:
+        if head[end - 1] in "/\\":
+            end -= 1
+        elif head[end - 3 : end].upper() == "%5C":
+            end -= 3
+        else:
+            break
+    return head[: max(end, root)]
 
 
 _INDEX = re.compile(r"/(?:index|default)\.(?:html?|shtml|xhtml|php[345]?|aspx?|jspx?|cgi)$", re.IGNORECASE)

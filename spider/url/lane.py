@@ -1,10 +1,9 @@
 """The fast lane: ordinary addresses, normalized without a field being cut out; the machine has all others.
 
-This file is compiled by Cython where there is a compiler, and runs as it is otherwise.  `Lane` reads
-bytes, one table look-up each, and serves the compiled engine; the interpreted one has its like in
-`spider.url.spans`, made of regular expressions over the same sets.  Both answer None for anything
-out of the ordinary, which `spider.url.reader` then reads from the start.  What they answer is what
-paper 1's tables say in states S0, S1, S5-0 to S5-5, S6 and S8.
+Cython compiles this file.  `Lane` reads bytes, one table look-up each; the interpreted twin has its
+like in `spider.url.spans`, made of regular expressions over the same sets.  Both answer None for
+anything out of the ordinary, which `spider.url.reader` then reads from the start.  What they answer
+is what paper 1's tables say in states S0, S1, S5-0 to S5-5, S6 and S8.
 """
 # ruff: noqa: FBT003, PLR2004  # bytes are numbers, see `spider.url.bytewise`; C functions know no keywords
 
@@ -80,10 +79,11 @@ class Lane:
     directory: Place  # behind its last slash
     ready: cython.bint  # whether relative links can be taken here
     utf8: cython.bint
+    shifts: cython.bint  # whether even ASCII is encoded otherwise: ISO-2022-JP
     latin: cython.bint  # whether `p` is Latin-1: read once more in UTF-8 if any of it is `high`
     high: cython.bint
-    # The link that is read.  Its answer begins with so much of `head`, then has the host and port from
-    # `name` to `name_end`; `root` is behind the first slash of the answer's path.
+    # The link.  Its answer begins with so much of `head`, then has the host and port from `name` to
+    # `name_end`; `root` is behind the first slash of the answer's path.
     p: Bytes
     n: Place
     head: Bytes
@@ -102,7 +102,7 @@ class Lane:
         self.text = text
         self.raw = text.encode("ascii")
         self.ready = ready
-        self.utf8 = codec == "utf-8"
+        self.utf8, self.shifts = codec == "utf-8", codec == "iso2022_jp"
         self.latin = self.high = False
         self.scheme = self.origin = self.path = self.directory = 0
         if ready:
@@ -311,7 +311,7 @@ class Lane:
             self.high = True
             if self.latin or (query & HIGH and not self.utf8):
                 return False
-        return (path | query) & DROPPED == 0
+        return (path | query) & DROPPED == 0 and not (self.shifts and query & IN_QUERY)
 
     @cython.cfunc
     def _answer(self, i: Place, slash: cython.bint) -> str:

@@ -10,9 +10,10 @@ The loop that runs them is `spider.url.reader`'s.  ``python -m spider.url.machin
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
-__all__ = ["CHILD", "CHILD_TABLE", "FRONT", "FRONT_TABLE", "PARENT", "PARENT_TABLE", "read_table"]
+__all__ = ["CHILD", "CHILD_TABLE", "FRONT", "FRONT_TABLE", "PARENT", "PARENT_TABLE", "STATES", "draw", "read_table"]
 
 
 # What stands before S0.  Inputs: a letter, n digit and + - ., : / ? #, x any other, $ the end.
@@ -73,3 +74,70 @@ def read_table(text: str) -> dict[str, dict[str, str]]:
 FRONT: Final = read_table(FRONT_TABLE)
 PARENT: Final = read_table(PARENT_TABLE)
 CHILD: Final = read_table(CHILD_TABLE)
+
+# What each state stands for: the field of paper 1, or where in a URL it is; and the standard's states.
+STATES: Final = {
+    "T0": ("nothing read", "scheme start"),
+    "T1": ("scheme", "scheme, no scheme"),
+    "T3": ("slashes behind a special scheme", "special authority slashes, special authority ignore slashes"),
+    "TC": ("behind another scheme", "scheme"),
+    "T5": ("one slash behind another scheme", "path or authority"),
+    "T6": ("begin of a relative address", "relative, special relative or authority"),
+    "T7": ("one slash of a relative address", "relative slash"),
+    "T8": ("behind `file:`", "file"),
+    "T9": ("one slash behind `file:`", "file slash"),
+    "TF": ("host behind `file://`", "file host"),
+    "S0": ("user or host", "authority, host"),
+    "B0": ("host, a bracket open", "host, inside brackets"),
+    "S1": ("password or port", "authority, port"),
+    "S2": ("password", "authority"),
+    "S3": ("host behind a user", "host"),
+    "B3": ("host behind a user, a bracket open", "host, inside brackets"),
+    "S4": ("port behind a user", "port"),
+    "S5": ("path; the child machine runs", "path start, path"),
+    "S5-0": ("path: behind a slash", "path, buffer empty"),
+    "S5-1": ("path: behind `/.`", "path, single-dot segment"),
+    "S5-2": ("path: behind `/..`", "path, double-dot segment"),
+    "S5-3": ("path: a dot inside a segment", "path"),
+    "S5-4": ("path: more dots", "path"),
+    "S5-5": ("path: any other character", "path"),
+    "S6": ("query", "query"),
+    "S7": ("fragment", "fragment"),
+    "S8": ("opaque path", "opaque path"),
+    "S9": ("the base as it is", "relative, file, at the end"),
+}
+
+
+def _markdown(head: list[str], rows: Iterable[Iterable[str]]) -> list[str]:
+    """Write a table in Markdown."""
+    lines = [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]
+    return [*lines, ""]
+
+
+def _mermaid(table: dict[str, dict[str, str]]) -> list[str]:
+    """Draw a table's moves as a Mermaid diagram, those to the same place in one arrow."""
+    arrows: dict[tuple[str, str], list[str]] = {}
+    for token, row in table.items():
+        for state, following in row.items():
+            if following not in {"--", state}:
+                arrows.setdefault((state, following.replace("**", "T3, T6, T8, TC")), []).append(token)
+    lines = [f'    {a} -->|"{" ".join(tokens)}"| {"scheme" if "," in b else b}' for (a, b), tokens in arrows.items()]
+    return ["```mermaid", "flowchart LR", *(line.replace("#", "#35;") for line in lines), "```", ""]
+
+
+def draw() -> str:
+    """Write the machine as Markdown: its states, and each table with its diagram."""
+    lines = ["### States", "", *_markdown(["state", "field", "the standard's states"], _described())]
+    for name, table in (("FRONT", FRONT), ("PARENT", PARENT), ("CHILD", CHILD)):
+        states = list(next(iter(table.values())))
+        rows = ([f"`{token}`", *row.values()] for token, row in table.items())
+        lines += [f"### {name}", "", *_markdown(["in", *states], rows), *_mermaid(table)]
+    return "\n".join(lines)
+
+
+def _described() -> Iterable[list[str]]:
+    return ([state, *words] for state, words in STATES.items())
+
+
+if __name__ == "__main__":
+    print(draw())  # noqa: T201  # it is a program here

@@ -39,13 +39,13 @@ _DROPPED = re.compile("[\t\n\r]")
 class Lane:
     """A page's address, made ready to take its links; "" stands for no page."""
 
-    __slots__ = ("directory", "origin", "path", "ready", "scheme", "text", "utf8")
+    __slots__ = ("directory", "origin", "path", "ready", "scheme", "shifts", "text", "utf8")
 
     def __init__(self, text: str, *, codec: str, ready: bool) -> None:
         """Take a page's normalized address, "" for none; `ready` says that it is a web page's."""
         self.text = text
         self.ready = ready
-        self.utf8 = codec == "utf-8"
+        self.utf8, self.shifts = codec == "utf-8", codec == "iso2022_jp"
         self.scheme = self.origin = self.path = self.directory = ""
         if ready:
             self.scheme, _, rest = text.partition("//")
@@ -100,10 +100,12 @@ class Lane:
             return None
         try:
             path = percent.encode(path, percent.PATH)
-            query = percent.encode(query, percent.SPECIAL_QUERY)
+            written = percent.encode(query, percent.SPECIAL_QUERY)
         except UnicodeEncodeError:  # a surrogate
             return None
-        spelled = path + mark + query
+        if self.shifts and written != query:
+            return None
+        spelled = path + mark + written
         return None if spelled == stripped or _OPAQUE.match(spelled) else self._clean(spelled)
 
 

@@ -1,7 +1,8 @@
 """The hash of an address's key, for telling at once whether it is known.
 
-A part of the compiled twin, see `spider.url.engine`.  Most addresses are their own keys: `settled`
-sees that in one scan, and only the others climb the ladder.
+A part of the compiled twin, see `spider.url.engine`.  Most addresses are their own keys, or are
+so once some parameters are dropped and the rest sorted: `unsettled` sees that in one scan.  Only the
+others climb the ladder.
 """
 # ruff: noqa: F821, FBT003, PLR1714, PLR2004, PLR0917  # bytes are numbers, see `spider.url.bytewise`; C is C
 
@@ -11,8 +12,21 @@ import sys
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from spider.url.bytewise import Bytes, Place
-from spider.url.ladder import NAMES, PREFIXES, key
+from spider.url.bytewise import (
+    CLASS,
+    END,
+    HIGH,
+    IN_OPAQUE,
+    PERCENT,
+    SEMICOLON,
+    Bits,
+    Bytes,
+    Place,
+    classes_of_eight,
+    copy_bytes,
+    take_room,
+)
+from spider.url.ladder import NAMES, PREFIXES, TOKENS, key
 
 if TYPE_CHECKING:
     import cython
@@ -20,6 +34,7 @@ else:
     from spider.url import uncython as cython
 
 if cython.compiled:
+    from cython.cimports.cpython.mem import PyMem_Free
     from cython.cimports.cpython.unicode import PyUnicode_1BYTE_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND
     from cython.cimports.libc.string import memcpy, memset
 
@@ -32,6 +47,10 @@ Words = cython.typedef(cython.p_ulonglong)
 
 # Marks parameter names that a step of the ladder may drop, by two letters and the length.
 MARKED = cython.declare(cython.uchar[4096])
+
+DROPPED_NAMES = frozenset(name.encode() for name in NAMES if name not in TOKENS)
+DROPPED_TOKENS = frozenset(name.encode() for name in TOKENS)
+DROPPED_PREFIXES = tuple(name.encode() for name in PREFIXES)
 
 # RFC 7693: initialization vector (2.6) and message word schedule (2.7).
 START = cython.declare(Word[8])
@@ -100,44 +119,72 @@ def is_raw_escape(p: Bytes, i: Place, n: Place) -> cython.bint:
     return 97 <= byte | 32 <= 122 or 48 <= byte <= 57 or byte == 45 or byte == 46 or byte == 95 or byte == 126
 
 
+# What has to be done to an address to have its key.
+NOTHING = cython.declare(cython.uint, 0)
+SORT = cython.declare(cython.uint, 1)  # drop parameters of its query and sort them
+CLIMB = cython.declare(cython.uint, 2)  # ask the ladder
+
+
 @cython.cfunc
-@cython.exceptval(check=False)
-def is_settled(p: Bytes, n: Place) -> cython.bint:
-    """Say whether an address is surely its own key; False where the ladder has to be asked."""
+def unsettled(p: Bytes, n: Place) -> cython.uint:
+    """Say what is to be done to an address to have its key; CLIMB where that is not sure."""
     i: Place = 0
-    while i < n and p[i] != 63:
-        if (p[i] == 37 and is_raw_escape(p, i, n)) or p[i] == 59 or p[i] > 126:
-            return False
+    bits: Bits
+    while i + 8 <= n:
+        if classes_of_eight(p, i) & (END | HIGH | PERCENT | SEMICOLON | IN_OPAQUE):
+            break
+        i += 8
+    while i < n:
+        bits = CLASS[p[i]]
+        if bits & END:
+            return unsettled_query(p, i + 1, n) if p[i] == 63 else CLIMB
+        if bits & (HIGH | IN_OPAQUE) or (bits & PERCENT and is_raw_escape(p, i, n)):
+            return CLIMB
+        if bits & SEMICOLON and i + 1 < n and p[i + 1] | 32 in (106, 112, 115):  # j p s: of a session's names
+            return CLIMB
         i += 1
-    return are_settled(p, i + 1, n)
+    return NOTHING
 
 
 @cython.cfunc
-@cython.exceptval(check=False)
-def are_settled(p: Bytes, i: Place, n: Place) -> cython.bint:
-    """Say whether a query's parameters from `i` on are sorted, spelled right, and no one's marks."""
+def is_dropped(p: Bytes, i: Place, k: Place, n: Place) -> cython.bint:
+    """Say whether the ladder drops the parameter from `i` to `n`, whose name ends at `k`."""
+    if k == i or not MARKED[mark(p[i], p[i + 1] if k > i + 1 else 0, k - i)]:
+        return False
+    name: bytes = p[i:k].lower()
+    if name in DROPPED_NAMES or name.startswith(DROPPED_PREFIXES):
+        return True
+    if name not in DROPPED_TOKENS or n - k < 25:
+        return False
+    return p[k + 1 : n].isalnum()
+
+
+@cython.cfunc
+def unsettled_query(p: Bytes, i: Place, n: Place) -> cython.uint:
+    """Say what is to be done to a query's parameters, from `i` on."""
     begin: Place = i
     end: Place
     before: Place = 0
     before_end: Place = 0
-    while i < n:
+    found: cython.uint = NOTHING
+    while i <= n:
         begin = i
         end = -1
         while i < n and p[i] != 38:
             if p[i] == 61 and end < 0:
                 end = i
             elif (p[i] == 37 and is_raw_escape(p, i, n)) or p[i] > 126:
-                return False
+                return CLIMB
             i += 1
         if end < 0:
             end = i
-        if end > begin and MARKED[mark(p[begin], p[begin + 1] if end > begin + 1 else 0, end - begin)]:
-            return False
+        if is_dropped(p, begin, end, i):
+            found = SORT
         if before and is_behind(p, before, before_end, begin, end):
-            return False
+            found = SORT
         before, before_end = begin, end
         i += 1
-    return n == 0 or p[n - 1] != 38
+    return found
 
 
 @cython.cfunc
@@ -232,6 +279,56 @@ def digest(p: Bytes, n: Place) -> cython.longlong:
     return cython.cast(cython.longlong, word)
 
 
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def name_end(p: Bytes, i: Place, n: Place) -> Place:
+    """Find where a parameter's name ends."""
+    while i < n and p[i] != 61:
+        i += 1
+    return i
+
+
+@cython.cfunc
+def sorted_digest(p: Bytes, n: Place) -> cython.longlong:
+    """Hash an address without what the ladder drops of its query, and the rest sorted by name, stably."""
+    begins: Place[64]
+    ends: Place[64]
+    count: Place = 0
+    i: Place = 0
+    k: Place
+    o: Place
+    while p[i] != 63:
+        i += 1
+    o = i + 1
+    while i < n and count < 64:
+        k = i + 1
+        i = k
+        while i < n and p[i] != 38:
+            i += 1
+        if is_dropped(p, k, name_end(p, k, i), i):
+            continue
+        o = count  # insertion: most queries are short, and almost sorted
+        while o > 0 and is_behind(p, begins[o - 1], name_end(p, begins[o - 1], ends[o - 1]), k, name_end(p, k, i)):
+            begins[o], ends[o] = begins[o - 1], ends[o - 1]
+            o -= 1
+        begins[o], ends[o] = k, i
+        count += 1
+    if i < n:
+        return hashed(key(p[:n].decode("ascii")))
+    out = take_room(n)
+    o = 0
+    while p[o] != 63:
+        out[o] = p[o]
+        o += 1
+    for k in range(count):
+        out[o] = 38 if k else 63
+        o = copy_bytes(out, o + 1, p, begins[k], ends[k])
+    result: cython.longlong = digest(out, o)
+    PyMem_Free(out)
+    return result
+
+
 def hashed(text: str) -> int:
     """Hash a text in UTF-8 with BLAKE2b of 8 bytes, read as a signed big-endian integer."""
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big", signed=True)
@@ -244,8 +341,11 @@ def stamp(url: str) -> object:
     if cython.compiled:  # noqa: SIM102  # what is left out where this runs must be a block of its own
         if LITTLE and PyUnicode_KIND(url) == 1:
             p = cython.cast(Bytes, PyUnicode_1BYTE_DATA(url))
-            if is_settled(p, PyUnicode_GET_LENGTH(url)):
+            todo = unsettled(p, PyUnicode_GET_LENGTH(url))
+            if todo == NOTHING:
                 return digest(p, PyUnicode_GET_LENGTH(url))
+            if todo == SORT:
+                return sorted_digest(p, PyUnicode_GET_LENGTH(url))
     return hashed(key(url))
 
 

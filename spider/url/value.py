@@ -54,7 +54,7 @@ class URL:
         """
         log = reader.Log()
         reader.run(*self._source, log)
-        return sorted(log.errors, key=lambda error: error[1])
+        return sorted(dict.fromkeys(log.errors), key=lambda error: error[1])
 
     def __str__(self) -> str:
         """Write the URL, fragment and all."""
