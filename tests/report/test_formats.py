@@ -40,7 +40,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return fill(tmp_path_factory.mktemp("filled") / "filled.db")
 
 
-def answer(database: Path, args: list[str]) -> str:
+def answer(database: Path | str, args: list[str]) -> str:
     """Return what the program writes to its standard output."""
     done = CliRunner().invoke(main, ["--db", str(database), *args])
     assert (done.exit_code, done.stderr) == (0, "")
