@@ -86,6 +86,13 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("key", name="pk_Meta"),
     )
     op.create_table(
+        "Nearer",
+        sa.Column("link_id", BIG, autoincrement=False, nullable=False),
+        sa.Column("seed_id", BIG, nullable=False),
+        sa.PrimaryKeyConstraint("link_id", name="pk_Nearer"),
+    )
+    op.create_index("ix_Nearer_seed_id", "Nearer", ["seed_id"], unique=False)
+    op.create_table(
         "OutLink",
         sa.Column("id", BIG, autoincrement=True, nullable=False),
         sa.Column("url_hash", BIG, nullable=False),
@@ -370,6 +377,8 @@ def downgrade() -> None:
     op.drop_table("SeedLink")
     op.drop_table("Run")
     op.drop_table("OutLink")
+    op.drop_index("ix_Nearer_seed_id", table_name="Nearer")
+    op.drop_table("Nearer")
     op.drop_table("Meta")
     op.drop_table("MediaCheck")
     op.drop_index("ix_Host_leased", table_name="Host")

@@ -5,6 +5,8 @@ The moves themselves are `frontier`'s; reading for reports is `ask`.
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
@@ -75,10 +77,12 @@ def record(
     for outcome in mine:
         place = moved[outcome.request.link_id]
         match outcome:
+            case Fetched(void=True):
+                pass
             case Fetched():
-                _gather(batch, outcome, depth=place.depth, limits=limits, now=now)
+                _gather(batch, outcome, place, limits=limits, now=now)
                 _count(outcome, place.seed_id, tally)
-                if outcome.redirect is not None and place.depth == 0:
+                if outcome.redirect is not None and str(outcome.request.source) == seeds.SOURCE:
                     seeds.land(connection, place.seed_id, outcome.redirect.url)
                     tally.add(*LANDED)
             case Failed(status=int() as status):
@@ -88,11 +92,25 @@ def record(
             case Failed():
                 pass
             case Skipped():
-                _refuse(batch, (outcome.request.url, urls.identify(outcome.request.url)), outcome.rule, None, now)
+                place_of = (outcome.request.url, urls.identify(outcome.request.url))
+                _refuse(batch, place_of, outcome.rule, place.parent_id, now)
             case _:
                 assert_never(outcome)
     _write(connection, batch, tally, now)
+    frontier.renew(connection, _cut_too_soon(mine, moved), tally)
+    frontier.renew_nearer(connection, tally)
     return mine
+
+
+def _cut_too_soon(outcomes: Iterable[Outcome], moved: Mapping[int, frontier.Moved]) -> list[int]:
+    """Return the pages that came nearer while they were read, where links were refused for the depth they had."""
+    return [
+        outcome.request.link_id
+        for outcome in outcomes
+        if isinstance(outcome, Fetched)
+        and moved[outcome.request.link_id].depth < outcome.request.depth
+        and any(rule == "depth" for _, rule in outcome.refused)
+    ]
 
 
 def _move(
@@ -106,10 +124,12 @@ def _move(
         match outcome:
             case Fetched(redirect=Link() as target) if _is_itself(request, target):
                 moved |= frontier.send_on(connection, worker_id, request.link_id, target.url, tally)
+            case Fetched(void=True):
+                moved |= frontier.drop(connection, worker_id, request.link_id, tally)
             case Fetched():
                 done.append(request.link_id)
             case Failed(reason=reason, message=message, retry_at=retry_at):
-                failures.append(Failure(request.link_id, reason, message, retry_at))
+                failures.append(Failure(request.link_id, reason, _fit(message) or "", retry_at))
             case Skipped(rule=rule):
                 reason = Reason.ROBOTS if rule == "robots" else Reason.REFUSED
                 failures.append(Failure(request.link_id, reason, f"refused by rule {rule}"))
@@ -128,8 +148,8 @@ def _is_itself(request: Request, target: Link) -> bool:
 # --- a fetched page -------------------------------------------------------------------------------
 
 
-def _gather(batch: _Batch, outcome: Fetched, *, depth: int, limits: Mapping[int, int], now: int) -> None:
-    request, page = outcome.request, outcome.page
+def _gather(batch: _Batch, outcome: Fetched, place: frontier.Moved, *, limits: Mapping[int, int], now: int) -> None:
+    request, page, depth = outcome.request, outcome.page, place.depth
     target = outcome.redirect
     if target is not None and _is_itself(request, target):
         return
@@ -151,7 +171,7 @@ def _gather(batch: _Batch, outcome: Fetched, *, depth: int, limits: Mapping[int,
         for medium in page.media:
             batch.media[medium.kind].append(_medium(medium, request.link_id, now))
     if outcome.medium is not None:
-        holder = request.link_id if request.parent_id is None else request.parent_id
+        holder = request.link_id if place.parent_id is None else place.parent_id  # forgotten meanwhile, perhaps
         batch.media[outcome.medium.kind].append(_medium(outcome.medium, holder, now))
     for link, rule in outcome.refused:
         if link.relation is Relation.EXTERNAL and rule in SCOPE_RULES:
@@ -209,11 +229,11 @@ def _page(outcome: Fetched, copy_of: int | None, now: int) -> dict[str, object]:
     return {
         "link_id": outcome.request.link_id,
         "status": response.status,
-        "content_type": response.content_type,
+        "content_type": _fit(response.content_type),
         "charset": page.charset if page else None,
         "title": (page.title or None) if page else None,
-        "etag": response.headers.get("etag"),
-        "last_modified": response.headers.get("last-modified"),
+        "etag": _fit(response.headers.get("etag")),
+        "last_modified": _fit(response.headers.get("last-modified")),
         "content_hash": outcome.content_hash,
         "size": len(response.body),
         "fetched_at": now,
@@ -245,13 +265,21 @@ def _medium(medium: Media, page_id: int, now: int) -> dict[str, object]:
         "title": medium.title or None,
         "source": str(medium.source),
         "confidence": medium.confidence,
-        "mime": medium.mime,
+        "mime": _fit(medium.mime),
         "format": medium.format,
         "poster": medium.poster,
-        "duration": medium.duration,
+        "duration": medium.duration if medium.duration is not None and math.isfinite(medium.duration) else None,
         "first_seen": now,
         "last_seen": now,
     }
+
+
+_UNFIT = re.compile("[\0\ud800-\udfff]")
+
+
+def _fit(text: str | None) -> str | None:
+    """Make what a server says fit for both engines: U+FFFD for NUL and lone surrogates, as the page's own text has."""
+    return None if text is None else _UNFIT.sub("\ufffd", text)
 
 
 def _refuse(batch: _Batch, place: tuple[str, int], rule: str, page_id: int | None, now: int) -> None:

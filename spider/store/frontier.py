@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 
-from spider.model import LinkState, Reason, Request, Source
+from spider.model import LinkState, Reason, Relation, Request, Source
 from spider.store import dialect
 from spider.store.hosts import host_ids
 from spider.store.identity import Known, NewLink, distinct, known, same
-from spider.store.schema import Count, CrawlerLink, Page, state_is, table
+from spider.store.schema import Count, CrawlerLink, Nearer, Page, state_is, table
 from spider.store.tally import Tally
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "refresh",
     "release",
     "renew",
+    "renew_nearer",
     "retry",
     "retry_due",
     "send_on",
@@ -69,6 +70,8 @@ class Moved:
     seed_id: int
     host_id: int
     depth: int
+    parent_id: int | None
+    relation: Relation
 
 
 # --- → W ------------------------------------------------------------------------------------------
@@ -115,11 +118,24 @@ def _meet(connection: sa.Connection, row: Known, link: NewLink, tally: Tally) ->
     if link.depth >= row.depth:
         return
     connection.execute(sa.update(_LINK).where(_LINK.c.id == row.id).values(depth=link.depth))
-    if row.state is C and (row.depth >= link.limit or _was_cut(connection, row.seed_id)):
+    if row.state is C and (row.depth >= link.limit or _was_cut(connection, row.seed_id, tally)):
         renew(connection, [row.id], tally)
+    elif row.state is C:
+        nearer = dialect.insert(connection, table(Nearer)).values(link_id=row.id, seed_id=row.seed_id)
+        connection.execute(nearer.on_conflict_do_nothing())
 
 
-def _was_cut(connection: sa.Connection, seed_id: int) -> bool:
+def renew_nearer(connection: sa.Connection, tally: Tally) -> None:
+    """Renew the pages that came nearer before anything of their trees was cut, where this transaction cuts."""
+    cut = [seed_id for (seed_id, name), number in tally.counts.items() if name == CUT and number]
+    for part in dialect.chunks(cut):
+        nearer = sa.delete(Nearer).where(Nearer.seed_id.in_(part)).returning(Nearer.link_id)
+        renew(connection, connection.scalars(nearer).all(), tally)
+
+
+def _was_cut(connection: sa.Connection, seed_id: int, tally: Tally) -> bool:
+    if tally.counts[seed_id, CUT]:
+        return True
     cut = connection.scalar(sa.select(_COUNT.c.value).where(_COUNT.c.seed_id == seed_id, _COUNT.c.name == CUT))
     return bool(cut)
 
@@ -298,11 +314,11 @@ def send_on(connection: sa.Connection, worker_id: int, link_id: int, url: str, t
 
 def drop(connection: sa.Connection, worker_id: int, link_id: int, tally: Tally) -> dict[int, Moved]:
     """Take one of this worker's links out of R and of the forest: it was a guess that came to nothing."""
-    which = [state_is(R), _LINK.c.worker_id == worker_id, _LINK.c.id == link_id]
-    gone = sa.delete(_LINK).where(*which).returning(_LINK.c.id, _LINK.c.seed_id, _LINK.c.host_id, _LINK.c.depth)
-    moved = {row.id: Moved(*row) for row in connection.execute(gone)}
+    mine = sa.delete(_LINK).where(state_is(R), _LINK.c.worker_id == worker_id, _LINK.c.id == link_id)
+    moved = {row.id: Moved(*row) for row in connection.execute(mine.returning(*_MOVED))}
     for link in moved.values():
         tally.leave(link.seed_id, link.host_id, R)
+        tally.add(link.seed_id, f"relation.{link.relation}", -1)
     return moved
 
 
@@ -323,12 +339,13 @@ def _finish(
         if part is not None:
             which.append(_LINK.c.id.in_(part))
         statement = sa.update(_LINK).where(*which).values(worker_id=None, **values)
-        for link_id, seed_id, host_id, depth in connection.execute(
-            statement.returning(_LINK.c.id, _LINK.c.seed_id, _LINK.c.host_id, _LINK.c.depth)
-        ):
-            moved[link_id] = Moved(link_id, seed_id, host_id, depth)
-            tally.move(seed_id, host_id, R, after)
+        for row in connection.execute(statement.returning(*_MOVED)):
+            moved[row.id] = Moved(*row)
+            tally.move(row.seed_id, row.host_id, R, after)
     return moved
+
+
+_MOVED = [_LINK.c[name] for name in ("id", "seed_id", "host_id", "depth", "parent_id", "relation")]
 
 
 # --- E → W, C → W ---------------------------------------------------------------------------------
@@ -360,7 +377,7 @@ def retry(
 
 def renew(connection: sa.Connection, link_ids: Sequence[int], tally: Tally) -> int:
     """Move complete links back to W, to be read anew whether they changed or not; returns how many."""
-    return _read_anew(connection, [_LINK.c.id.in_(link_ids)], tally)
+    return sum(_read_anew(connection, [_LINK.c.id.in_(part)], tally) for part in dialect.chunks(link_ids))
 
 
 def deepen(connection: sa.Connection, seed_id: int, limit: int, tally: Tally) -> int:

@@ -11,11 +11,12 @@ import sqlalchemy as sa
 from spider import url as urls
 from spider.model import LinkState, Relation
 from spider.store import dialect
-from spider.store.schema import CrawlerLink, table
+from spider.store.schema import CrawlerLink, Host, table
 
-__all__ = ["Known", "NewLink", "distinct", "known", "same"]
+__all__ = ["Known", "NewLink", "distinct", "find", "known", "same"]
 
 _LINK = table(CrawlerLink)
+_HOST = table(Host)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,3 +101,16 @@ def known(connection: sa.Connection, wanted: Iterable[tuple[int, int]]) -> dict[
             for row in connection.execute(_KNOWN, {"host_id": host_id, "hashes": part}):
                 there[host_id, row.h] = Known(row.id, row.url, row.state, row.depth, row.seed_id, row.late)
     return there
+
+
+def find(connection: sa.Connection, url: str) -> Known | None:
+    """Return the link of a normalized address, however it was spelled when it was met; None where it never was."""
+    host_id = connection.scalar(sa.select(_HOST.c.id).where(_HOST.c.name == urls.host(url)))
+    salt, h = 0, urls.identify(url)
+    while host_id is not None:
+        row = known(connection, [(host_id, h)]).get((host_id, h))
+        if row is None or same(row.url, url):
+            return row
+        salt += 1
+        h = _salted(url, salt)
+    return None

@@ -26,6 +26,7 @@ __all__ = [
     "Host",
     "MediaCheck",
     "Meta",
+    "Nearer",
     "Origin",
     "OutLink",
     "Page",
@@ -138,6 +139,15 @@ class CrawlerLink(Base):
         partial("ix_CrawlerLink_running", "worker_id", where=state_is(LinkState.R)),
         partial("ix_CrawlerLink_error", "retry_at", where=state_is(LinkState.E)),
     )
+
+
+class Nearer(Base):
+    """A complete page met nearer while nothing of its tree had been cut: read again once something is."""
+
+    __tablename__ = "Nearer"
+
+    link_id: Mapped[int] = mapped_column(BigInt, primary_key=True, autoincrement=False, doc="The link of the page.")
+    seed_id: Mapped[int] = mapped_column(BigInt, index=True, doc="The seed whose tree it is in.")
 
 
 class Page(Base):

@@ -20,11 +20,13 @@ _SEED = table(SeedLink)
 _LINK = table(CrawlerLink)
 _COUNT = table(Count)
 LIMIT = "limit.depth"
+SOURCE = "seed@url"
+"""The source of a link that a seed begins with, and of what it redirects to."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeedRow:
-    """A seed as it stands in the list; `options` are its own settings."""
+    """A seed as it stands in the list; `options` are its own settings, times UTC microseconds."""
 
     id: int
     url: str
@@ -33,6 +35,8 @@ class SeedRow:
     note: str | None
     landed_url: str | None
     options: Mapping[str, object]
+    added_at: int = 0
+    decided_at: int | None = None
 
     @property
     def root(self) -> str:
@@ -73,7 +77,7 @@ def plant(connection: sa.Connection, seed: SeedRow, *, limit: int, tally: Tally)
         depth=0,
         seed_id=seed.id,
         limit=limit,
-        source="seed@url",
+        source=SOURCE,
         relation=Relation.HORIZONTAL,
     )
     return frontier.add(connection, [link], tally)[link.host, link.h]
@@ -122,7 +126,7 @@ def unfetched(connection: sa.Connection, seed_ids: list[int]) -> list[str]:
     """Return the addresses of seeds, or of what they redirect to, that stand in E."""
     bad: list[str] = []
     for part in dialect.chunks(seed_ids):
-        query = sa.select(_LINK.c.url).where(state_is(LinkState.E), _LINK.c.depth == 0, _LINK.c.seed_id.in_(part))
+        query = sa.select(_LINK.c.url).where(state_is(LinkState.E), _LINK.c.source == SOURCE, _LINK.c.seed_id.in_(part))
         bad.extend(connection.scalars(query))
     return bad
 

@@ -86,6 +86,7 @@ def worker(connection: sa.Connection, pid: int = 1) -> int:
 def take(connection: sa.Connection, worker_id: int, tally: Tally, *, limit: int = 100) -> list[Request]:
     """Lease every host that is due and take out its nearest links."""
     tally.flush(connection)
+    hosts.let_go(connection, worker_id)
     leased = hosts.lease(connection, worker_id, now=NOW, until=NOW + MINUTE, limit=100)
     return [
         request for host in leased for request in frontier.check_out(connection, worker_id, host.id, tally, limit=limit)
@@ -95,7 +96,9 @@ def take(connection: sa.Connection, worker_id: int, tally: Tally, *, limit: int 
 def one_link(database: Database, url: str = "http://a.test/") -> tuple[int, Request]:
     """Plant one seed and take its link out; returns the worker and the request."""
     with writing(database) as (connection, tally):
-        frontier.add(connection, [new_link(url, seed(connection, url))], tally)
+        seed(connection, url)
+        (row,) = seeds.seed_rows(connection)
+        seeds.plant(connection, row, limit=LIMIT, tally=tally)
         worker_id = worker(connection)
         (request,) = take(connection, worker_id, tally)
     return worker_id, request
