@@ -47,6 +47,7 @@ _XML = re.compile(rb"""\s*<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._:-
 _UNSAFE = re.compile("[\0\ud800-\udfff]")
 _SIGNS = re.compile("[^\0-\x7f\ufffd]")
 
+_LONGEST = 2000  # characters of a title or an anchor's text that are kept
 _PRESCAN = 1024  # bytes that the standard looks at before it begins to parse
 _FEW = 8  # good non-ASCII characters for each bad one that leave a page UTF-8
 _SURE = 0.5  # below this confidence the detector has guessed a Western page's few accents wrong
@@ -64,10 +65,14 @@ class Decoded:
 
 
 def clean(text: str | None) -> str:
-    """Fold white space and put U+FFFD for NUL and lone surrogates: the door for text from pages."""
+    """Fold white space and put U+FFFD for NUL and lone surrogates: the door for text from pages.
+
+    A longer text is cut at 2,000 characters.
+    """
     if not text:
         return ""
-    return " ".join((_UNSAFE.sub("\ufffd", text) if _UNSAFE.search(text) else text).split())
+    folded = " ".join((_UNSAFE.sub("\ufffd", text) if _UNSAFE.search(text) else text).split())
+    return folded if len(folded) <= _LONGEST else folded[:_LONGEST].rstrip()
 
 
 def label_name(label: str | bytes | None) -> str | None:

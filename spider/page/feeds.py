@@ -60,7 +60,7 @@ def gather_feed(text: str) -> Gathering:
     reader = _Reader(found)
     try:
         etree.fromstring(body, parser(reader))
-    except etree.XMLSyntaxError as error:
+    except (etree.XMLSyntaxError, ValueError) as error:
         found.notes.append(f"not well formed: {clean(str(error))[:200]}")
     reader.end_item()
     return found

@@ -46,7 +46,9 @@ class Addresses:
         """Resolve each of `raws` once."""
         known: dict[str, Address | None] = dict.fromkeys(raws)
         asked = [raw for raw in known if len(raw) <= _LONGEST and _is_web(raw)]
-        known.update(zip(asked, identify_all(asked, base, encoding=encoding), strict=True))
+        for raw, address in zip(asked, identify_all(asked, base, encoding=encoding), strict=True):
+            # a scheme with a newline in it was not seen before
+            known[raw] = address if address is not None and address[0].startswith("http") else None
         return cls(known, base, encoding)
 
     def get(self, raw: str) -> Address | None:
@@ -70,7 +72,7 @@ def _scheme(raw: str) -> str:
 
 def _is_web(raw: str) -> bool:
     scheme = _scheme(raw)
-    return not scheme or scheme in _WEB or "." in scheme
+    return not scheme or scheme in _WEB
 
 
 def links(found: Gathering, addresses: Addresses, page: str) -> tuple[Link, ...]:

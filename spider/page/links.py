@@ -63,7 +63,6 @@ _REFRESH = re.compile(
     r"""\s*+[0-9.]*+\s*+[;,\s]\s*+(?:url\s*+=\s*+)?("[^"]*+|'[^']*+|[^\s"'].*+)""", re.IGNORECASE | re.DOTALL
 )
 _SPACE = " \t\n\f\r"
-_TEXT = 2000  # characters of one anchor's text that are kept
 
 
 def words(value: str | None) -> tuple[str, ...]:
@@ -86,7 +85,7 @@ def label(found: Gathering, node: LexborNode, attributes: Attributes) -> str:
     """Return an anchor's text; for one without, its image's alt, its title or its aria-label."""
     raw = node.text() if found.budget > 0 else ""
     found.budget -= len(raw)
-    text = clean(raw)[:_TEXT]
+    text = clean(raw)
     if text:
         return text
     for image in node.css("img"):

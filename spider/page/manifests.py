@@ -105,7 +105,7 @@ def _tree(text: str) -> tuple[Element | None, tuple[str, ...]]:
         return None, (REFUSED,)
     try:
         return etree.fromstring(body, parser()), ()
-    except etree.XMLSyntaxError:
+    except (etree.XMLSyntaxError, ValueError):
         return None, ("not well formed",)
 
 

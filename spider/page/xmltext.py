@@ -7,6 +7,7 @@ A text that declares entities of its own is refused whole, since no feed needs t
 from __future__ import annotations
 
 import re
+from html import unescape
 from html.entities import html5
 from typing import Final
 
@@ -44,8 +45,12 @@ def _mended(match: re.Match[str]) -> str:
     name = match[1]
     if name is None:
         return match[0] if match[0] != "&" else "&amp;"
-    if name in _OWN or name.startswith("#"):
+    if name in _OWN:
         return match[0]
+    if name.startswith("#"):
+        # what is no character would come back as bytes that are no text
+        char = _CONTROLS.sub("", unescape(match[0]))
+        return match[0] if char not in {"", "\ufffd"} else "\ufffd"
     return html5.get(f"{name};") or f"&amp;{name};"
 
 
