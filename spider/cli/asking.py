@@ -20,8 +20,13 @@ def seed_option(text: str) -> Callable[[_Function], _Function]:
 
 
 def reason_option(text: str) -> Callable[[_Function], _Function]:
-    """Give a command ``--reason``; `text` is its help."""
+    """Give a command ``--class``, or ``--reason``; `text` is its help."""
     words = [str(reason) for reason in Reason]
     return click.option(
-        "--reason", type=click.Choice(words), metavar="REASON", help=f"{text}  One of {', '.join(words)}."
+        "--class",
+        "--reason",
+        "reason",
+        type=click.Choice(words),
+        metavar="REASON",
+        help=f"{text}  One of {', '.join(words)}.",
     )

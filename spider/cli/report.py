@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable
 from typing import TextIO
 
 import click
 
 from spider.cli.ending import complain
-from spider.cli.options import Globals, Pattern
+from spider.cli.options import Globals, Pattern, SettingType
 from spider.cli.output import Counted, columns_of, opened, show
 from spider.errors import InvalidURL
 from spider.model import Confidence, MediaKind
 from spider.report import FORMATS, MEDIA_COLUMNS, Record, media_lines, media_record, write_records
-from spider.store import Database, ask
+from spider.settings import Kind, Setting
+from spider.store import Connection, Database, ask
 from spider.url import host as host_of
 from spider.url import normalize
 
@@ -22,6 +24,8 @@ __all__ = ["command", "write"]
 
 LEVELS = ("element", "link", "attribute", "script", "comment")
 """One name for each tier of trust, the surest first."""
+
+SINCE = Setting("since", Kind.SECONDS, None, "Only what was first seen within this time (7d).", minimum=0, maximum=1e10)
 
 
 def _host_name(_ctx: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
@@ -55,6 +59,9 @@ def _host_name(_ctx: click.Context, _parameter: click.Parameter, value: str | No
     metavar="LEVEL",
     help="Leave out what is less sure than element, link, attribute, script or comment.",
 )
+@click.option("--new", is_flag=True, help="Only what the last crawl saw first.")
+@click.option("--since", metavar="AGE", type=SettingType(SINCE), help=SINCE.help)
+@click.option("--gone", is_flag=True, help="What is no longer there; with the two above, what went within that time.")
 @click.option(
     "--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="How to show it."
 )
@@ -69,6 +76,9 @@ def command(  # noqa: PLR0913  # one for each option
     host: str | None,
     match: re.Pattern[str] | None,
     confidence: str,
+    new: bool,
+    since: float | None,
+    gone: bool,
     form: str,
     output: str | None,
     raw: bool,
@@ -82,17 +92,26 @@ def command(  # noqa: PLR0913  # one for each option
     The confidence says how a medium was told: by a media element; by a link,
     the page's metadata or a known player; by an attribute, a script or a
     comment that looks like one.
+
+    A medium is gone when its page was read again without it, or is gone itself.
     """
     kinds = tuple(MediaKind) if media == "all" else (MediaKind(media),)
     with Database.open(given.db, create=False) as database, database.read() as connection, opened(output) as stream:
         found = ask.media_rows(
-            connection, kinds=kinds, confidence=Confidence(confidence), seed=seed, host=host, match=match
+            connection,
+            kinds=kinds,
+            confidence=Confidence(confidence),
+            seed=seed,
+            host=host,
+            match=match,
+            gone=gone,
+            since=_moment(connection, new=new, since=since),
         )
         records = Counted(media_record(row) for row in found)
         write(records, stream, form=form, raw=raw)
         empty = not any(ask.link_counts(connection).values())
     if not records.count and not given.quiet:
-        complain(_nothing(given.db, empty=empty))
+        complain(_nothing(given.db, empty=empty, narrowed=new or gone or since is not None))
 
 
 def write(records: Iterable[Record], stream: TextIO, *, form: str, raw: bool = False) -> None:
@@ -103,8 +122,18 @@ def write(records: Iterable[Record], stream: TextIO, *, form: str, raw: bool = F
         write_records(records, stream, form=form, columns=MEDIA_COLUMNS, raw=raw)
 
 
-def _nothing(db: str, *, empty: bool) -> str:
+def _moment(connection: Connection, *, new: bool, since: float | None) -> int | None:
+    """Return the moment (UTC microseconds) from which on something counts: the later of the two asked for."""
+    moments = [] if since is None else [time.time_ns() // 1000 - int(since * 1e6)]
+    if new:
+        moments += [run.began_at for run in ask.runs(connection)[:1]]
+    return max(moments, default=None)
+
+
+def _nothing(db: str, *, empty: bool, narrowed: bool) -> str:
     """Say why there is nothing to report, and what to do about it."""
+    if narrowed and not empty:
+        return "nothing of the kind within that time"
     if empty:
         return f"{db} is empty: no page has been visited yet; spider crawl URL begins"
     return "no page with such media; spider status counts what was visited, --confidence comment shows guesses too"

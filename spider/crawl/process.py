@@ -13,7 +13,14 @@ import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Identity", "is_alive", "this_process"]
+from spider.store.workers import WorkerRow
+
+__all__ = ["LEASE", "Identity", "at_work", "is_alive", "this_process"]
+
+LEASE = 60.0
+"""Seconds that a lease lasts unless renewed: many heartbeats, a long stall of the machine."""
+
+SUSPENDED = 300.0  # seconds without a heartbeat after which a process that still exists counts as dead
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +43,15 @@ def is_alive(other: Identity) -> bool | None:
     if other.machine != _machine():
         return None
     return other.boot_id == _boot_id() and _started(other.pid) == other.started
+
+
+def at_work(row: WorkerRow, now: int) -> bool:
+    """Judge a worker at a time (UTC microseconds): by its process on this machine, by its silence on another."""
+    silent = (now - row.heartbeat_at) / 1e6
+    alive = is_alive(Identity(row.machine, row.boot_id, row.pid, row.started))
+    if alive is None:
+        return silent <= LEASE
+    return alive and silent <= SUSPENDED
 
 
 def _machine() -> str:

@@ -6,6 +6,20 @@ The room knows nothing of how the rows were asked for; every text in them came f
 from __future__ import annotations
 
 from spider.report.formats import FORMATS, Record, write_csv, write_json, write_jsonl, write_records
+from spider.report.listings import (
+    RUN_COLUMNS,
+    SEED_COLUMNS,
+    SKIPPED_COLUMNS,
+    WHY_COLUMNS,
+    run_lines,
+    run_record,
+    seed_lines,
+    seed_record,
+    skipped_lines,
+    skipped_record,
+    why_lines,
+    why_records,
+)
 from spider.report.rows import ERROR_COLUMNS, MEDIA_COLUMNS, error_record, media_record
 from spider.report.tables import Line, Span, error_lines, grid_lines, media_lines
 from spider.report.text import csv_cell, iso, json_text, visible
@@ -14,6 +28,10 @@ __all__ = [
     "ERROR_COLUMNS",
     "FORMATS",
     "MEDIA_COLUMNS",
+    "RUN_COLUMNS",
+    "SEED_COLUMNS",
+    "SKIPPED_COLUMNS",
+    "WHY_COLUMNS",
     "Line",
     "Record",
     "Span",
@@ -25,7 +43,15 @@ __all__ = [
     "json_text",
     "media_lines",
     "media_record",
+    "run_lines",
+    "run_record",
+    "seed_lines",
+    "seed_record",
+    "skipped_lines",
+    "skipped_record",
     "visible",
+    "why_lines",
+    "why_records",
     "write_csv",
     "write_json",
     "write_jsonl",

@@ -7,13 +7,13 @@ the same lines are plain and stable in a file and fit a terminal of any size.  E
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from spider.report.formats import Record
 from spider.report.text import cut, visible, width, wrap
 
-__all__ = ["Line", "Span", "error_lines", "grid_lines", "media_lines"]
+__all__ = ["Line", "Span", "entry_lines", "error_lines", "grid_lines", "media_lines"]
 
 KIND = len("video")
 MIN_COLUMNS = 40
@@ -65,6 +65,21 @@ def error_lines(records: Iterable[Record], columns: int | None) -> Iterator[Line
     if reasons:
         yield ()
         yield from _details([f"{number} {reason}" for reason, number in sorted(reasons.items())], columns, indent=0)
+
+
+def entry_lines(
+    records: Iterable[Record],
+    columns: int | None,
+    *,
+    details: Callable[[Record], list[str]],
+    label: Callable[[Record], str] | None = None,
+) -> Iterator[Line]:
+    """Yield each record's address, behind its label where there are labels, with its details below."""
+    for record in records:
+        named = f"{visible(label(record))}  " if label else ""
+        lead = Span(named, "number") if named else None
+        yield from _address(record["url"] or "-", columns, part="page", label=lead)
+        yield from _details(details(record), columns, indent=max(2, width(named)))
 
 
 def grid_lines(headings: Sequence[str], rows: Sequence[Sequence[str]], columns: int | None) -> Iterator[Line]:

@@ -2,7 +2,7 @@
 
 `Database` opens it; the modules are functions on a connection: `frontier` moves links, `hosts` and
 `workers` share them out, `seeds` keeps the list, `runs` the record of crawls, `catalog` writes
-outcomes, `origins` what robots.txt said, `ask` reads, `takedown` forgets.  A `Tally` goes through a
+outcomes, `origins` what robots.txt said, `ask` and `trace` read, `takedown` forgets.  A `Tally` goes through a
 writing transaction and is flushed at its end.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
-from spider.store import ask, catalog, frontier, hosts, origins, runs, seeds, takedown, workers
+from spider.store import ask, catalog, frontier, hosts, origins, runs, seeds, takedown, trace, workers
 from spider.store.database import Database
 from spider.store.tally import Tally
 
@@ -26,5 +26,6 @@ __all__ = [
     "runs",
     "seeds",
     "takedown",
+    "trace",
     "workers",
 ]

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -62,7 +63,7 @@ class MediaRow:
     last_seen: int
 
 
-def media_rows(
+def media_rows(  # noqa: PLR0913  # one for each thing that is asked
     connection: sa.Connection,
     *,
     kinds: Collection[MediaKind] = tuple(MediaKind),
@@ -70,24 +71,29 @@ def media_rows(
     seed: str | None = None,
     host: str | None = None,
     match: re.Pattern[str] | None = None,
+    gone: bool = False,
+    since: int | None = None,
 ) -> Iterator[MediaRow]:
     """Stream the media of pages, in the order the pages were found.
 
     `confidence` is the least sure level shown; `seed` an address of the list, `host` the page's host
-    name; `match` is searched in the addresses of page and medium, the title and the text.  InputError
-    where there is no such seed.
+    name; `match` is searched in the addresses of page and medium, the title and the text.  `gone` shows
+    those that are gone in place of those that are there; `since` only what was first seen, or went, from a
+    moment (UTC microseconds) on.  InputError where there is no such seed.
     """
     seed_id = None if seed is None else find_seed(connection, seed)
     shown = [level for level in Confidence if level.rank <= confidence.rank]
-    streams = [_of_kind(connection, kind, shown, seed_id, host) for kind in MediaKind if kind in kinds]
+    streams = [
+        _streamed(connection, kind, _of_kind(kind, shown, gone=gone, since=since), (seed_id, host))
+        for kind in MediaKind
+        if kind in kinds
+    ]
     for _, _, row in heapq.merge(*streams, key=lambda item: item[:2]):
         if match is None or any(match.search(text) for text in (row.page, row.media, row.title, row.text)):
             yield row
 
 
-def _of_kind(
-    connection: sa.Connection, kind: MediaKind, shown: Collection[Confidence], seed_id: int | None, host: str | None
-) -> Iterator[tuple[int, int, MediaRow]]:
+def _of_kind(kind: MediaKind, shown: Collection[Confidence], *, gone: bool, since: int | None) -> sa.Select[Any]:
     rows = table(MEDIA[kind])
     query = (
         sa.select(
@@ -105,9 +111,16 @@ def _of_kind(
         .join_from(rows, _LINK, rows.c.page_id == _LINK.c.id)
         .join(_SEED, _LINK.c.seed_id == _SEED.c.id)
         .outerjoin(_PAGE, _PAGE.c.link_id == _LINK.c.id)
-        .where(rows.c.confidence.in_(shown))
+        .where(rows.c.confidence.in_(shown), rows.c.gone_at.is_not(None) if gone else rows.c.gone_at.is_(None))
         .order_by(rows.c.page_id, rows.c.id)
     )
+    return query if since is None else query.where((rows.c.gone_at if gone else rows.c.first_seen) >= since)
+
+
+def _streamed(
+    connection: sa.Connection, kind: MediaKind, query: sa.Select[Any], place: tuple[int | None, str | None]
+) -> Iterator[tuple[int, int, MediaRow]]:
+    seed_id, host = place
     if seed_id is not None:
         query = query.where(_LINK.c.seed_id == seed_id)
     if host is not None:
@@ -166,7 +179,10 @@ def link_counts(connection: sa.Connection) -> dict[LinkState, int]:
 
 
 def status(connection: sa.Connection, *, confidence: Confidence = Confidence.LINK) -> Status:
-    """Return links by state, and pages and media by kind at a level of confidence, in all and by seed."""
+    """Return links by state, and pages and media by kind at a level of confidence, in all and by seed.
+
+    Media that are gone are not counted.
+    """
     links = _links_by_seed(connection)
     shown = [level for level in Confidence if level.rank <= confidence.rank]
     pages: dict[int, dict[MediaKind, int]] = {}
@@ -176,7 +192,7 @@ def status(connection: sa.Connection, *, confidence: Confidence = Confidence.LIN
         query = (
             sa.select(_LINK.c.seed_id, sa.func.count(held.c.page_id.distinct()), sa.func.count())
             .join_from(held, _LINK, held.c.page_id == _LINK.c.id)
-            .where(held.c.confidence.in_(shown))
+            .where(held.c.confidence.in_(shown), held.c.gone_at.is_(None))
             .group_by(_LINK.c.seed_id)
         )
         for seed_id, holding, found in connection.execute(query):

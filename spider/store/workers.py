@@ -14,7 +14,7 @@ from spider.store import frontier, hosts
 from spider.store.schema import Host, Worker, table
 from spider.store.tally import Tally
 
-__all__ = ["WorkerRow", "beat", "recover", "register", "unregister"]
+__all__ = ["WorkerRow", "beat", "recover", "register", "rows", "unregister"]
 
 _HOST = table(Host)
 _WORKER = table(Worker)
@@ -58,11 +58,16 @@ def unregister(connection: sa.Connection, worker_id: int, tally: Tally) -> None:
 
 def recover(connection: sa.Connection, is_dead: Callable[[WorkerRow], bool], tally: Tally) -> int:
     """End every worker that `is_dead` says so of; returns how many."""
-    rows = [WorkerRow(*row) for row in connection.execute(sa.select(*(_WORKER.c[name] for name in _COLUMNS)))]
-    dead = [row for row in rows if is_dead(row)]
+    dead = [row for row in rows(connection) if is_dead(row)]
     for row in dead:
         unregister(connection, row.id, tally)
     return len(dead)
+
+
+def rows(connection: sa.Connection) -> list[WorkerRow]:
+    """Return the workers that are written down, dead ones that nobody has found yet among them."""
+    query = sa.select(*(_WORKER.c[name] for name in _COLUMNS)).order_by(_WORKER.c.id)
+    return [WorkerRow(*row) for row in connection.execute(query)]
 
 
 _COLUMNS = ("id", "run_id", "machine", "boot_id", "pid", "started", "heartbeat_at")
