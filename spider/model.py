@@ -361,7 +361,8 @@ class Fetched:
     the seed whose tree it joins; `refused` those rejected, with the rule.  A link that turned out to
     be a medium itself is `medium`, and belongs to the page that showed it.  `redirect` is where the
     response sends us on, when that is accepted.  `content_hash` is the signed 64-bit BLAKE2b of the body;
-    `unchanged` says that it is what was read before (304, or the same hash), so that it was not read again.
+    `unchanged` says that it is what was read before (304, or the same hash), so that it was not read
+    again; `void` that the link was a guess which came to nothing, so that nothing is kept of it.
     """
 
     request: Request
@@ -373,6 +374,7 @@ class Fetched:
     redirect: Link | None = None
     content_hash: int = 0
     unchanged: bool = False
+    void: bool = False
 
 
 @dataclass(frozen=True, slots=True)

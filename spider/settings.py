@@ -34,6 +34,7 @@ class Kind(StrEnum):
     TEXT = "text"
     HEADER = "header"
     AGE = "age"
+    FLAG = "flag"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,7 @@ SETTINGS = (
         maximum=100,
     ),
     Setting("header", Kind.HEADER, None, 'Send this header too ("Name: value").', many=True),
+    Setting("sitemaps", Kind.FLAG, True, "Follow sitemaps and feeds too."),  # noqa: FBT003  # a row of a table
     Setting("refresh", Kind.AGE, "1d", "Visit pages again that were read longer ago than this; never = only new ones."),
     Setting(
         "dedup",
@@ -165,6 +167,8 @@ def read(setting: Setting, given: object) -> Value:
     choice come back as the text they were, once they are known to be good ones.  ValueError, with a
     message that goes behind the setting's name, for anything else.
     """
+    if isinstance(given, bool) and setting.kind is Kind.FLAG:
+        return given
     if isinstance(given, bool) or not isinstance(given, (int, float, str)):
         msg = f"{given!r} is not {_ARTICLES[setting.kind]}"
         raise ValueError(msg)  # noqa: TRY004  # one class says all that may be wrong with a value
@@ -271,6 +275,17 @@ def _text(text: str) -> str:
     return text.strip()
 
 
+def _flag(text: str) -> bool:
+    """Read a yes or no, as click does."""
+    word = text.strip().lower()
+    if word in {"1", "true", "t", "yes", "y", "on"}:
+        return True
+    if word in {"0", "false", "f", "no", "n", "off"}:
+        return False
+    msg = f"{text!r} is not true or false"
+    raise ValueError(msg)
+
+
 def _header(text: str) -> str:
     """Take ``Name: value``: a token of RFC 9110 5.6.2 and a value of one Latin-1 line."""
     name, colon, value = text.partition(":")
@@ -291,6 +306,7 @@ _READERS: dict[Kind, Callable[[str], Value]] = {
     Kind.TEXT: _text,
     Kind.HEADER: _header,
     Kind.AGE: _age,
+    Kind.FLAG: _flag,
 }
 
 _ARTICLES = {
@@ -303,4 +319,5 @@ _ARTICLES = {
     Kind.TEXT: "a text",
     Kind.HEADER: "a header",
     Kind.AGE: "a time",
+    Kind.FLAG: "true or false",
 }

@@ -26,7 +26,7 @@ __all__ = ["command"]
 @click.argument("url")
 @click.option("--external", is_flag=True, help="List the addresses outside the site too.")
 @click.option("--dead", is_flag=True, help="List the addresses that do not answer too.")
-@setting_options(without=("scope",), depth=3)
+@setting_options(without=("scope",), depth=3, sitemaps=False)
 @click.pass_obj
 def command(given: Globals, /, url: str, *, external: bool, dead: bool, **values: Any) -> int:  # noqa: ANN401  # the settings
     """List a site's own addresses.

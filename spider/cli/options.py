@@ -114,6 +114,14 @@ def setting_options(*, without: Sequence[str] = (), **defaults: settings.Value) 
 
 def _option(setting: Setting, default: settings.Value | None) -> Callable[[_Function], _Function]:
     """Make the click option of one setting; its help shows the default as one would write it."""
+    if setting.kind is Kind.FLAG:
+        return click.option(
+            f"--{setting.name}/--no-{setting.name}",
+            setting.field,
+            default=bool(default),
+            show_default=True,
+            help=setting.help,
+        )
     return click.option(
         f"--{setting.name}",
         setting.field,
@@ -127,6 +135,8 @@ def _option(setting: Setting, default: settings.Value | None) -> Callable[[_Func
 
 def written(setting: Setting, value: settings.Value) -> str:
     """Write a value as one would type it: 10M, not 10000000; 1, not 1.0."""
+    if isinstance(value, bool):
+        return str(value).lower()
     if setting.kind is Kind.BYTES and isinstance(value, int):
         for unit, size in (("G", 10**9), ("M", 10**6), ("k", 10**3)):
             if value % size == 0:

@@ -25,10 +25,14 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Errand:
-    """A job: one hop on the way to the robots.txt at the address `origin`, asked of the host of `url`."""
+    """A job: one hop on the way to the robots.txt at the address `origin`, asked of the host of `url`.
+
+    `cause` is the link that made it necessary.
+    """
 
     origin: str
     url: str
+    cause: Request
     hops: int = 0
 
 

@@ -10,21 +10,19 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from spider import url as urls
-from spider.crawl import robots
+from spider.crawl import feeds, robots
 from spider.crawl.clock import Clock
 from spider.crawl.lane import Errand, Lane
 from spider.crawl.plan import Plan
-from spider.crawl.process import Identity, is_alive, this_process
+from spider.crawl.process import LEASE, at_work, this_process
 from spider.crawl.roster import Roster
 from spider.fetch import Pace, Ruling
-from spider.model import LinkState, Outcome
+from spider.model import LinkState, Outcome, Request
 from spider.store import Connection, Database, Tally, ask, catalog, frontier, hosts, origins, workers
 
 __all__ = ["BEAT", "Entry", "Ledger"]
 
 BEAT = 0.5  # seconds between two heartbeats
-LEASE = 60.0  # seconds that a lease lasts unless renewed: many heartbeats, a long stall of the machine
-SUSPENDED = 300.0  # seconds without heartbeat after which a process that still exists counts as dead
 RECOVER = 10.0  # seconds between two looks for dead workers
 POLL = 0.1  # seconds between two looks for free hosts
 LANES = 16  # hosts in hand for each thread: while most wait for their delay, each thread finds one that is due
@@ -36,13 +34,13 @@ MICRO = 1_000_000
 class Entry:
     """What one transaction is to write, and after it what it gave.
 
-    `outcomes` and `rulings` (with the lane each belongs to) go in, and `errands` that need a host which
-    is not in hand; `more` False takes no new work.  `recorded` are the outcomes whose links were still
-    ours, `homeless` the errands whose host another worker holds.
+    `outcomes` and `rulings` go in (with the lane each belongs to, and the link that asked), and `errands`
+    that need a host which is not in hand; `more` False takes no new work.  `recorded` are the outcomes
+    whose links were still ours, `homeless` the errands whose host another worker holds.
     """
 
     outcomes: Sequence[tuple[Lane, Outcome]] = ()
-    rulings: Sequence[tuple[Lane, Ruling]] = ()
+    rulings: Sequence[tuple[Lane, Request, Ruling]] = ()
     errands: Sequence[Errand] = ()
     more: bool = True
     recorded: list[Outcome] = field(default_factory=list)
@@ -96,12 +94,7 @@ class Ledger:
         self.lanes.clear()
 
     def _is_dead(self, row: workers.WorkerRow) -> bool:
-        """Judge a worker: by its process on this machine, by its silence on another."""
-        silent = (self._clock.now() - row.heartbeat_at) / MICRO
-        alive = is_alive(Identity(row.machine, row.boot_id, row.pid, row.started))
-        if alive is None:
-            return silent > LEASE
-        return not alive or silent > SUSPENDED
+        return not at_work(row, self._clock.now())
 
     # --- the transaction --------------------------------------------------------------------------
 
@@ -164,13 +157,16 @@ class Ledger:
                 limits=self._roster.limits,
                 dedup=self._plan.dedup != "off",
             )
-        for lane, ruling in entry.rulings:
+        for lane, cause, ruling in entry.rulings:
             origins.save_origin(connection, robots.as_row(lane.host.id, ruling, now=now))
+            if self._plan.sitemaps:
+                limit = self._roster.limits.get(cause.seed_id, 0)
+                frontier.add(connection, feeds.planted(ruling, cause, limit=limit), tally)
         for lane, _ in entry.outcomes:
             lane.unrecorded -= 1
             lane.dry = False
-        touched = {lane.host.id: lane for lane, _ in (*entry.outcomes, *entry.rulings)}
-        self._set_pace(connection, touched.values())
+        touched = [*(lane for lane, _ in entry.outcomes), *(lane for lane, _, _ in entry.rulings)]
+        self._set_pace(connection, {lane.host.id: lane for lane in touched}.values())
 
     def _set_pace(self, connection: Connection, lanes: Iterable[Lane]) -> None:
         now, steady = self._clock.now(), self._clock.steady()

@@ -45,6 +45,7 @@ class Plan:
     dedup: str = "exact"
     nofollow: str = "obey"
     meta_robots: str = "obey"
+    sitemaps: bool = True
     visit_media: bool = False
 
     def scope_of(self, seed: SeedRow) -> SeedScope:

@@ -57,6 +57,11 @@ class Judge:
         """The depth limit of each seed."""
         return {seed_id: rule.scope.depth for seed_id, rule in self._rules.items()}
 
+    def root(self, seed_id: int) -> str | None:
+        """Return the address that a seed's scope is reckoned from; None where there is no such seed."""
+        rule = self._rules.get(seed_id)
+        return None if rule is None else rule.scope.root
+
     def judge(self, link: str, page: str, *, seed_id: int, depth: int) -> Verdict:
         """Judge a link to an address at `depth`, met on `page`, of a seed's tree."""
         if self.is_forgotten(link):

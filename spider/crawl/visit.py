@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from spider import page as pages
 from spider import url as urls
+from spider.crawl import feeds
 from spider.crawl.lane import Done, Lane, Visit
 from spider.crawl.scope import Judge
 from spider.errors import FetchError
@@ -40,6 +41,7 @@ __all__ = ["MAX_HOPS", "Visitor", "hash_of"]
 MAX_HOPS = 10
 HTML = frozenset({"text/html", "application/xhtml+xml"})
 LOCATION = Source("header", "location")
+SEED = Source("seed", "url")
 NOT_MODIFIED = 304
 TOO_MANY = 429
 LATER = frozenset({TOO_MANY, 503})  # statuses that Retry-After is meant for
@@ -61,11 +63,15 @@ class Visitor:
     visit_media: bool = False
     obey_meta: bool = True
     obey_rel: bool = True
+    sitemaps: bool = True
 
     def visit(self, lane: Lane, job: Visit, request: Request) -> Done:
         """Visit a link; whatever happens is an outcome, never an exception."""
         try:
-            response = self.client.get(request)
+            if feeds.is_feed(request):
+                response = self.client.get(request, reads=feeds.reads, max_size=feeds.MAX_SIZE)
+            else:
+                response = self.client.get(request)
         except FetchError as error:
             failed = Failed(request, Reason(error.reason), error.message, error.status)
             return Done(lane, job, failed, status=error.status or 0, asked=error.retry_after)
@@ -79,11 +85,13 @@ class Visitor:
     def _outcome(self, request: Request, response: Response) -> Outcome:
         if response.status == NOT_MODIFIED and request.known:
             return Fetched(request, response, unchanged=True)
+        if feeds.came_to_nothing(request, response):
+            return Fetched(request, response, void=True)
         if response.location is not None:
             return self._redirected(request, response, response.location)
         if not 200 <= response.status < 300:  # noqa: PLR2004  # the class of success
             return Failed(request, _reason(response.status), f"HTTP status {response.status}", response.status)
-        if _is_page(response):
+        if _is_page(response) or (feeds.is_feed(request) and response.body):
             return self._read(request, response)
         allowed = self._permission(response, ())
         return Fetched(request, response, medium=_medium(request, response) if allowed.index else None)
@@ -104,7 +112,7 @@ class Visitor:
             text=request.text,
         )
         judge = self.judge()
-        if request.depth == 0:
+        if request.source == SEED or feeds.is_feed(request):
             refused = judge.is_forgotten(location)
             verdict: Accepted | Rejected = Rejected("forgotten") if refused else Accepted(request.seed_id)
         else:
@@ -144,7 +152,8 @@ class Visitor:
         seen.add(request.url)
         links: list[tuple[Link, int]] = []
         refused: list[tuple[Link, str]] = []
-        for link in page.links:
+        stand = feeds.stands_on(request, judge)
+        for link in feeds.marked(page) if self.sitemaps else page.links:
             if link.url in seen:
                 continue
             seen.add(link.url)
@@ -154,7 +163,10 @@ class Visitor:
             if self.obey_rel and not NOT_FOLLOWED.isdisjoint(link.rel):
                 refused.append((link, "nofollow"))
                 continue
-            match judge.judge(link.url, request.url, seed_id=request.seed_id, depth=depth):
+            if link.source == feeds.LISTED and urls.host(link.url) == urls.host(request.url):
+                links.append((link, request.seed_id))
+                continue
+            match judge.judge(link.url, stand, seed_id=request.seed_id, depth=depth):
                 case Accepted(seed_id=seed_id):
                     links.append((link, seed_id))
                 case Rejected(rule=rule):

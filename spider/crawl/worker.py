@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from spider import url as urls
-from spider.crawl import robots
+from spider.crawl import feeds, robots
 from spider.crawl.clock import Clock
 from spider.crawl.crew import Crew
 from spider.crawl.lane import Done, Errand, Lane, Visit
@@ -52,11 +53,12 @@ class Worker:
             visit_media=plan.visit_media,
             obey_meta=plan.meta_robots == "obey",
             obey_rel=plan.nofollow == "obey",
+            sitemaps=plan.sitemaps,
         )
         self._crew: Crew[tuple[Lane, Visit | Errand], Done] = Crew(plan.threads, self._perform)
         self._visits = 0
         self._outcomes: list[tuple[Lane, Outcome]] = []
-        self._rulings: list[tuple[Lane, Ruling]] = []
+        self._rulings: list[tuple[Lane, Request, Ruling]] = []
         self._errands: list[Errand] = []
         self._oldest: float | None = None
 
@@ -172,7 +174,7 @@ class Worker:
             if origin in lane.asking:
                 return False
             lane.asking.add(origin)
-            lane.errands.append(Errand(origin, origin))
+            lane.errands.append(Errand(origin, origin, request))
             return True
         lane.buffer.popleft()
         self._settle(lane, self._unreachable(lane, request) if rule == "robots-unreachable" else Skipped(request, rule))
@@ -221,13 +223,13 @@ class Worker:
     def _answer(self, errand: Errand, done: Done) -> None:
         """Let an answer on robots.txt hold, or follow it to the next hop."""
         if done.onward is not None:
-            self._errands.append(Errand(errand.origin, done.onward, errand.hops + 1))
+            self._errands.append(replace(errand, url=done.onward, hops=errand.hops + 1))
         home = self.ledger.lanes.get(urls.host(errand.origin))
         if done.ruling is None or home is None:
             return
         robots.hold(home, done.ruling, steady=self._clock.steady(), patient=self._plan.delay > 0)
         home.asking.discard(errand.origin)
-        self._rulings.append((home, done.ruling))
+        self._rulings.append((home, errand.cause, done.ruling))
 
     def _healing(self, failed: Failed, asked: float | None) -> Failed:
         """Give a failure that may pass the time of its next try."""
@@ -274,14 +276,14 @@ class Worker:
         return entry.recorded
 
     def _count(self, outcome: Outcome) -> None:
-        if not isinstance(outcome, Fetched):
+        if not isinstance(outcome, Fetched) or outcome.void:
             return
         if outcome.medium is not None:
             self.media[outcome.medium.kind] += 1
         if outcome.page is None:
             self.pages += outcome.unchanged
             return
-        self.pages += 1
+        self.pages += not feeds.is_feed(outcome.request)
         if outcome.response.truncated:
             self.cut["max-size"] += 1
         self.cut.update(note.partition(":")[0] for note in outcome.page.notes)

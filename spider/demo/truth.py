@@ -45,7 +45,8 @@ class Truth:
     `pages` are visited, each once; `redirects` say where an address leads, in one case to itself; `dead` are
     links that fail, with their status; `closed` are links that robots.txt closes; `external` are links that
     leave the site and are no media; `unlinked` are pages that no link leads to (behind a POST form, or behind a
-    closed door); `missing` are media that the site links to and does not have.
+    closed door); `missing` are media that the site links to and does not have; `listed` are the pages that the
+    sitemap names, which a crawl that follows it meets one step away from the home page.
     """
 
     pages: Mapping[str, Sight] = field(default_factory=dict)
@@ -55,6 +56,7 @@ class Truth:
     external: frozenset[str] = frozenset()
     unlinked: frozenset[str] = frozenset()
     missing: frozenset[str] = frozenset()
+    listed: frozenset[str] = frozenset()
 
 
 _PAGES = {
@@ -168,4 +170,16 @@ TRUTH = Truth(
     external=frozenset({"http://partner.example/", "https://friends.example/lanterns/"}),
     unlinked=frozenset({"/catalogue/thanks.html", "/workshop/bench.html"}),
     missing=frozenset({"/media/shell-uncut.avi"}),
+    listed=frozenset(
+        {
+            "/",
+            "/about/",
+            "/films/",
+            "/films/lights.html",
+            "/flash/",
+            "/flash/puppet.html",
+            "/sounds/",
+            "/sounds/organ.html",
+        }
+    ),
 )

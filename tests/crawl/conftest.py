@@ -47,10 +47,13 @@ def sound(database: Path) -> None:
 
 @pytest.fixture
 def crawl(tmp_path: Path) -> Callable[..., tuple[Crawler, list[Outcome]]]:
-    """Give a function that crawls seeds into ``x.db`` with a plan's fields as keywords, without waiting."""
+    """Give a function that crawls seeds into ``x.db`` with a plan's fields as keywords.
+
+    It does not wait, and looks for no sitemaps unless told to.
+    """
 
     def run(*seeds: str, options: Mapping[str, Any] | None = None, **fields: Any) -> tuple[Crawler, list[Outcome]]:  # noqa: ANN401  # the plan's own types
-        plan = Plan(**{"delay": 0.0, **fields})
+        plan = Plan(**{"delay": 0.0, "sitemaps": False, **fields})
         with Database.open(str(tmp_path / "x.db")) as database:
             crawler = Crawler(database, plan, seeds=[Seed(seed, options=dict(options or {})) for seed in seeds])
             outcomes = list(crawler.run())
@@ -72,5 +75,5 @@ def rows(tmp_path: Path) -> Callable[..., list[tuple[Any, ...]]]:
 
 
 def times(server: WebServer) -> Counter[str]:
-    """Count how often each page was asked for, over all hosts."""
-    return Counter(server.pages())
+    """Count how often each page was asked for, over all hosts; a sitemap that is looked for is no page."""
+    return Counter(page for page in server.pages() if not page.endswith("/sitemap.xml"))

@@ -63,7 +63,7 @@ def test_an_unchanged_site_is_not_read_again(web: Web, crawl: Crawl, rows: Rows,
 
 
 def test_what_changed_is_new_or_gone(web: Web, crawl: Crawl, rows: Rows) -> None:
-    """A medium that its page shows no more is gone, and back when shown again; a page that is gone takes its own along."""
+    """A medium its page shows no more is gone, and back when shown again; a page that is gone takes its own along."""
     site = Changing({"/": page("/a", more=film("x")), "/a": page(more=film("y"))})
     server = web(site)
     crawl(server.url)

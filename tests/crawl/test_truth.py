@@ -122,7 +122,7 @@ def test_a_signal_loses_nothing(
     root, truth = site(pages=100)
     server = web(root, database=tmp_path / "x.db")
     process = spider_process("--db", "x.db", "crawl", f"{server.url}index.html", "--delay", "0.02")
-    while len(server.pages()) < 10:
+    while len(times(server)) < 10:
         time.sleep(0.01)
     process.send_signal(number)
     if twice:

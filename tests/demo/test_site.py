@@ -255,3 +255,9 @@ def test_addresses_of_the_truth_are_normalized() -> None:
     for url in told:
         assert near(normalize(urljoin(HOST, url))) == url
     assert all(urlsplit(url).netloc.endswith(".example") for url in TRUTH.external)
+
+
+def test_the_sitemap_lists_what_the_truth_says() -> None:
+    """The sitemap's entries are the pages that the truth has as listed."""
+    page = reader.read((SITE / "sitemap.xml").read_bytes(), f"{HOST}/sitemap.xml")
+    assert {near(link.url) for link in page.links} == TRUTH.listed

@@ -1,0 +1,117 @@
+"""Sitemaps and feeds as sources of links."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from spider.crawl import Crawler
+from spider.model import Outcome
+from tests.crawl.test_crawl import moved, page, paths
+from tests.server import Reply, WebServer
+
+Web = Callable[..., WebServer]
+Crawl = Callable[..., tuple[Crawler, list[Outcome]]]
+Rows = Callable[..., list[tuple[Any, ...]]]
+
+NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+
+
+def urlset(*places: str) -> Reply:
+    """Write a sitemap."""
+    entries = "".join(f"<url><loc>{place}</loc></url>" for place in places)
+    return Reply(f'<?xml version="1.0"?><urlset {NAMESPACE}>{entries}</urlset>', type="application/xml")
+
+
+def index(*places: str) -> Reply:
+    """Write a sitemap index."""
+    entries = "".join(f"<sitemap><loc>{place}</loc></sitemap>" for place in places)
+    return Reply(f"<sitemapindex {NAMESPACE}>{entries}</sitemapindex>", type="text/xml")
+
+
+def test_a_sitemap_at_the_usual_place_is_found(web: Web, crawl: Crawl, rows: Rows) -> None:
+    """Without a word in robots.txt, /sitemap.xml is looked for; its entries are links of depth 1, judged like any."""
+    site: dict[str, Any] = {"/a/": page(), "/a/hidden": page("/a/more"), "/a/more": page()}
+    server = web(site)
+    site["/sitemap.xml"] = urlset(f"{server.url}a/hidden", f"{server.url}b/outside", "http://elsewhere.test/")
+    crawl(f"{server.url}a/", sitemaps=True)
+    assert paths(server) == dict.fromkeys(["/a/", "/sitemap.xml", "/a/hidden", "/a/more"], 1)
+    found = rows("SELECT url, depth, source FROM CrawlerLink WHERE url LIKE '%hidden'")
+    assert found == [(f"{server.url}a/hidden", 1, "loc@text")]
+    assert rows("SELECT url, rule FROM Skipped") == [(f"{server.url}b/outside", "tree")]
+
+
+def test_robots_names_sitemaps(web: Web, crawl: Crawl) -> None:
+    """Those that robots.txt names are read in place of the usual one: an index, gzip and odd types too."""
+    site: dict[str, Any] = {"/": page(), "/x": page(), "/y": page(), "/z": page()}
+    server = web(site)
+    base = server.url
+    site["/robots.txt"] = Reply(f"Sitemap: {base}maps/index\nSitemap: {base}maps/own.xml", type="text/plain")
+    site["/maps/index"] = index(f"{base}maps/one.xml.gz", f"{base}maps/two.php")
+    packed = gzip.compress(urlset(f"{base}x").bytes().partition(b"\r\n\r\n")[2])
+    site["/maps/one.xml.gz"] = Reply(packed, type="application/gzip")
+    site["/maps/two.php"] = Reply(urlset(f"{base}y").body, type="text/html")
+    site["/maps/own.xml"] = urlset(f"{base}z")
+    crawl(base, sitemaps=True)
+    assert paths(server) == dict.fromkeys(site.keys() - {"/robots.txt"}, 1)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Reply("", status=404),
+        Reply("", status=403),
+        Reply(page("/trap", more="<video src=v.mp4>")),
+        moved("/trap"),
+        moved("http://elsewhere.test/"),
+    ],
+    ids=["404", "403", "a-page", "a-redirect", "a-redirect-outside"],
+)
+def test_a_guess_that_comes_to_nothing_leaves_no_trace(web: Web, crawl: Crawl, rows: Rows, answer: Reply) -> None:
+    """Where there is no sitemap at the usual place, nothing is kept: no link, no error, no medium."""
+    server = web({"/": page(), "/sitemap.xml": answer, "/trap": page()})
+    crawler, _ = crawl(server.url, sitemaps=True)
+    assert crawler.exit_code == 0
+    assert paths(server) == {"/": 1, "/sitemap.xml": 1}
+    assert rows("SELECT url, state FROM CrawlerLink") == [(server.url, 3)]
+    assert rows("SELECT landed_url FROM SeedLink") == [(None,)]
+    assert rows("SELECT count(*) FROM Video") == rows("SELECT count(*) FROM Skipped") == [(0,)]
+
+
+def test_a_closed_sitemap_is_not_asked_for(web: Web, crawl: Crawl) -> None:
+    """robots.txt stands above the guess, and above what it names itself."""
+    server = web({"/robots.txt": Reply("User-agent: *\nDisallow: /*.xml", type="text/plain"), "/": page()})
+    crawl(server.url, sitemaps=True)
+    assert paths(server) == {"/": 1}
+
+
+def test_they_can_be_left(web: Web, crawl: Crawl) -> None:
+    """Without sitemaps nothing is looked for, and feeds are not read."""
+    feed = '<link rel="alternate" type="application/rss+xml" href="/feed">'
+    rss = Reply("<rss><channel><item><link>/hidden</link></item></channel></rss>", type="application/rss+xml")
+    server = web({"/": page(more=feed), "/feed": rss, "/hidden": page()})
+    crawl(server.url, sitemaps=False)
+    assert paths(server) == {"/": 1, "/feed": 1}
+
+
+def test_feeds_of_pages_are_read(web: Web, crawl: Crawl, rows: Rows) -> None:
+    """A feed that a page names is read: its items are links, its enclosures media."""
+    feed = '<link rel="alternate" type="application/rss+xml" href="/feed">'
+    item = '<item><title>One</title><link>/one</link><enclosure url="/one.mp3" type="audio/mpeg" length="9"/></item>'
+    rss = Reply(f"<rss><channel><title>t</title>{item}</channel></rss>", type="text/xml")
+    server = web({"/": page(more=feed), "/feed": rss, "/one": page()})
+    crawl(server.url, sitemaps=True)
+    assert paths(server) == dict.fromkeys(["/", "/sitemap.xml", "/feed", "/one"], 1)
+    assert rows("SELECT url, text FROM Audio") == [(f"{server.url}one.mp3", "One")]
+
+
+def test_kin_is_judged_from_the_seed(web: Web, crawl: Crawl) -> None:
+    """With the scope kin, a sitemap's entries are judged from the seed, for it stands on no page."""
+    site: dict[str, Any] = {"/a/index": page(), "/a/in": page(), "/out": page()}
+    server = web(site)
+    site["/sitemap.xml"] = urlset(f"{server.url}a/in", f"{server.url}out")
+    crawl(f"{server.url}a/index", scope="kin", sitemaps=True)
+    assert paths(server) == dict.fromkeys(["/a/index", "/sitemap.xml", "/a/in"], 1)
