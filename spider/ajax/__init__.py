@@ -1,0 +1,24 @@
+"""What can this application do that its HTML does not say?  Paper 4's room.
+
+It explores an application's states with a browser.  It knows neither the database nor the crawl: who may be
+asked what comes down as a plain argument, what was found goes up as values.
+"""
+
+from __future__ import annotations
+
+from spider.ajax.application import Application, Limits, Resource, State, Transition
+from spider.ajax.browser import Browser
+from spider.ajax.dom import Identity
+from spider.ajax.explorer import Explorer, Ways
+
+__all__ = [
+    "Application",
+    "Browser",
+    "Explorer",
+    "Identity",
+    "Limits",
+    "Resource",
+    "State",
+    "Transition",
+    "Ways",
+]

@@ -1,0 +1,87 @@
+"""What exploring one application gives: values, ready for tables, files and pictures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from spider.model import Link, Media
+
+__all__ = ["Application", "Limits", "Resource", "State", "Transition"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How far to go: depth of states, states, events fired, events of one state, seconds."""
+
+    depth: int = 5
+    states: int = 500
+    events: int = 5_000
+    per_state: int = 400
+    seconds: float = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A vertex of the graph; `depth` in events from the start, `screenshot` the name of its picture."""
+
+    id: int
+    depth: int
+    identity: str
+    url: str
+    screenshot: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """An edge of the graph: `event`, fired on `element` (a path) in one state, led to another."""
+
+    source: int
+    target: int
+    event: str
+    element: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A back-end resource (Deep Web resource), with the first state and event that asked for it.
+
+    `transition` is the event as (type, element), None for the page's load; `refused` the rule that kept it
+    from being sent.
+    """
+
+    method: str
+    url: str
+    kind: str
+    state: int
+    transition: tuple[str, str] | None = None
+    body_shape: str | None = None
+    status: int | None = None
+    mime: str | None = None
+    refused: str | None = None
+
+
+@dataclass(slots=True)
+class Application:
+    """All that was found, and what it cost.
+
+    `left_out` counts events that were not fired since they commute with others; `notes` say what was cut
+    short; `ended` is the limit that ended it, None where all was done.
+    """
+
+    url: str
+    states: list[State] = field(default_factory=list)
+    transitions: list[Transition] = field(default_factory=list)
+    resources: dict[tuple[str, str], Resource] = field(default_factory=dict)
+    links: dict[str, str] = field(default_factory=dict)
+    media: dict[str, Media] = field(default_factory=dict)
+    found: dict[str, Link] = field(default_factory=dict)
+    state_of: dict[str, int] = field(default_factory=dict)
+    feeds: dict[str, None] = field(default_factory=dict)
+    scripts: dict[str, None] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    ended: str | None = None
+    loads: int = 0
+    fired: int = 0
+    left_out: int = 0
+    sent: int = 0
+    seconds: float = 0.0

@@ -1,0 +1,212 @@
+"""The one file that knows Playwright: find a browser, start it, give tabs.
+
+All that is done in a page goes through CDP sessions, which know nothing of Playwright.  It is imported
+when a browser is asked for, so that the spider does without it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from spider.ajax.gate import Gate, Permit
+from spider.ajax.tab import Tab
+from spider.errors import BrowserError
+
+if TYPE_CHECKING:
+    from playwright.async_api import BrowserContext, CDPSession, Dialog, Page, Playwright
+
+__all__ = ["Browser", "find"]
+
+_T = TypeVar("_T")
+
+NAMES = ("chromium", "google-chrome", "google-chrome-stable", "chrome", "chromium-browser")
+FLAGS = (
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-site-isolation-trials",  # a frame of another site in the same process, so that the gate sees all
+    "--autoplay-policy=user-gesture-required",
+)
+_ALLOWS_POPUPS = "--disable-popup-blocking"  # Playwright's own; without it window.open is told and nothing opens
+_HOW_TO = (
+    "install one (apt-get install chromium, or playwright install chromium) or name it: --browser PATH, SPIDER_BROWSER"
+)
+
+
+def find(path: str | None = None) -> str | None:
+    """Return the browser to start: the one named, SPIDER_BROWSER's, one on PATH; None for Playwright's own.
+
+    BrowserError where the one that was named is no program.
+    """
+    for named, by in ((path, "--browser"), (os.environ.get("SPIDER_BROWSER"), "SPIDER_BROWSER")):
+        if named:
+            if shutil.which(named) is None:
+                raise BrowserError(f"{by} names no program: {named}")
+            return named
+    return next((found for name in NAMES if (found := shutil.which(name)) and _is_browser(found)), None)
+
+
+def _is_browser(program: str) -> bool:
+    """Tell a browser from Ubuntu's stub, a script that only asks for a snap."""
+    with contextlib.suppress(OSError), Path(program).open("rb") as stream:
+        return b"snap install" not in stream.read(4096)
+    return False
+
+
+class _Cdp:
+    """A CDP session as `gate.Session` wants it."""
+
+    def __init__(self, session: CDPSession) -> None:
+        self._session = session
+
+    async def send(self, method: str, **parameters: Any) -> dict[str, Any]:  # noqa: ANN401  # of each method its own
+        from playwright.async_api import Error  # noqa: PLC0415  # see the module's docstring
+
+        try:
+            got: dict[str, Any] = await self._session.send(method, parameters)
+        except Error as error:
+            raise BrowserError(error.message.splitlines()[0]) from error
+        return got
+
+    def on(self, event: str, handler: Callable[[dict[str, Any]], None]) -> None:
+        self._session.on(event, handler)
+
+
+class Browser:
+    """A browser that runs; each tab is a context of its own, with no cookies and no cache of others.
+
+    It lives in the thread that opened it, on an event loop of its own.
+    """
+
+    def __init__(self, path: str | None = None, *, user_agent: str | None = None, proxy: str | None = None) -> None:
+        """`path` names the program; `proxy` is the address of the proxy that all of its traffic goes through."""
+        self._path = path
+        self._agent = user_agent
+        self._proxy = proxy
+        self._loop = asyncio.new_event_loop()
+        self._playwright: Playwright | None = None
+        self._browser: Any = None
+        self._contexts: dict[Tab, BrowserContext] = {}
+
+    def __enter__(self) -> Self:
+        """Start it; BrowserError, with how to get one, where there is none or it does not start."""
+        try:
+            self.run(self._start())
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End it."""
+        self.close()
+
+    def run(self, work: Coroutine[Any, Any, _T]) -> _T:
+        """Do work on the browser's event loop."""
+        return self._loop.run_until_complete(work)
+
+    async def _start(self) -> None:
+        try:
+            from playwright.async_api import Error, async_playwright  # noqa: PLC0415  # see the module's docstring
+        except ImportError:
+            raise BrowserError("Ajax needs Playwright: pip install 'multimedia-spider[ajax]'") from None
+        program = find(self._path)
+        self._playwright = await async_playwright().start()
+        root = hasattr(os, "geteuid") and os.geteuid() == 0
+        proxy = ("--proxy-bypass-list=<-loopback>",) if self._proxy else ()
+        try:
+            self._browser = await self._playwright.chromium.launch(
+                executable_path=program,
+                args=[*FLAGS, *proxy, *(("--no-sandbox",) if root else ())],
+                ignore_default_args=[_ALLOWS_POPUPS],
+                proxy={"server": self._proxy} if self._proxy else None,
+                handle_sigint=False,
+                handle_sigterm=False,
+                handle_sighup=False,
+            )
+        except Error as error:
+            if program is None:
+                raise BrowserError(f"no browser found; {_HOW_TO}") from None
+            first = next((line for line in error.message.splitlines() if line.strip()), "no reason given")
+            raise BrowserError(f"{program} does not start: {first.strip()}; {_HOW_TO}") from None
+
+    async def tab(self, permit: Permit, *, allow_post: bool = False, max_size: int = 10_000_000) -> Tab:
+        """Open a tab in a context of its own; BrowserError where the browser is gone and does not start again."""
+        from playwright.async_api import Error  # noqa: PLC0415  # see the module's docstring
+
+        try:
+            if not self._browser.is_connected():
+                await self._stop()
+                await self._start()
+            context = await self._browser.new_context(
+                accept_downloads=False, service_workers="block", user_agent=self._agent
+            )
+            page = await context.new_page()
+            session = _Cdp(await context.new_cdp_session(page))
+        except Error as error:
+            raise BrowserError(error.message.splitlines()[0]) from error
+        tab = Tab(session, Gate(session, permit, allow_post=allow_post, max_size=max_size))
+        self._contexts[tab] = context
+        page.on("dialog", lambda dialog: asyncio.ensure_future(_answer(dialog, tab, session)))
+        context.on("page", lambda other: asyncio.ensure_future(_shut(other)))
+        await tab.open()
+        return tab
+
+    async def discard(self, tab: Tab) -> None:
+        """Close a tab, whatever state it is in."""
+        context = self._contexts.pop(tab, None)
+        await tab.gate.close()
+        if context is not None:
+            with contextlib.suppress(Exception):
+                await asyncio.wait_for(context.close(), 5)
+
+    async def _stop(self) -> None:
+        for tab in list(self._contexts):
+            await self.discard(tab)
+        if self._browser is not None:
+            with contextlib.suppress(Exception):
+                await asyncio.wait_for(self._browser.close(), 10)
+        if self._playwright is not None:
+            with contextlib.suppress(Exception):
+                await self._playwright.stop()
+        self._browser = self._playwright = None
+
+    def close(self) -> None:
+        """End the browser and its loop; nothing is left running."""
+        if self._loop.is_closed():
+            return
+        self.run(self._stop())
+        rest = asyncio.all_tasks(self._loop)
+        for task in rest:
+            task.cancel()
+        self.run(_gathered(rest))
+        self._loop.close()
+
+
+async def _gathered(tasks: set[asyncio.Task[Any]]) -> None:
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _answer(dialog: Dialog, tab: Tab, session: _Cdp) -> None:
+    """Answer a dialog as someone in a hurry would; end the script of one that opens them without end."""
+    with contextlib.suppress(Exception):
+        if tab.dialog():
+            await session.send("Runtime.terminateExecution")
+        await dialog.accept(dialog.default_value)
+
+
+async def _shut(page: Page) -> None:
+    """Close a page that opened in spite of all."""
+    with contextlib.suppress(Exception):
+        await page.close()

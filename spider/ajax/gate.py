@@ -1,0 +1,278 @@
+"""The gate between a page and the network: each request is paused, judged, recorded, and only then sent.
+
+It speaks CDP's Fetch domain through a `Session`.  Documents that would take the place of the page are
+refused and told as links; images, fonts and media are not loaded; what is not GET is answered here,
+unless allowed.  Answers are kept, so that a replay costs the server nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from spider.ajax.traffic import Asked, Left, Traffic, body_shape
+from spider.errors import BrowserError
+from spider.model import Purpose, Rejected, Verdict
+
+__all__ = ["Answer", "Gate", "Permit", "Session"]
+
+Permit = Callable[[str, Purpose], Verdict]
+"""Says whether an address may be asked for a purpose."""
+
+
+class Session(Protocol):
+    """A CDP session of one page; `send` raises BrowserError where the browser does not do it."""
+
+    async def send(self, method: str, **parameters: Any) -> dict[str, Any]:  # noqa: ANN401  # of each method its own
+        """Send a command and return its answer."""
+        ...
+
+    def on(self, event: str, handler: Callable[[dict[str, Any]], None]) -> None:
+        """Call a function at each event of a name."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer, kept: status, headers, body (decoded, base64)."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: str
+
+
+NOT_LOADED = frozenset(
+    {"Font", "Image", "Media", "TextTrack", "Prefetch", "Manifest", "SignedExchange", "CSPViolationReport"}
+)
+ASSETS = frozenset({"Script", "Stylesheet"})
+TOLD = frozenset({"XHR", "Fetch", "EventSource", "Ping", "Other", "Script"})
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_SECONDS = 10.0  # for the whole of one answer
+_NO_BODY = (204, 205, 301, 302, 303, 304, 307, 308)
+_CODINGS = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+_FORBIDDEN = base64.b64encode(b"{}").decode()
+
+
+class Gate:
+    """Judges and records what one page asks for.
+
+    `context` names what is going on (the page's load, an event): answers are kept under it.  With
+    `replaying`, what was answered in this context before is answered alike.
+    """
+
+    def __init__(
+        self, session: Session, permit: Permit, *, allow_post: bool = False, max_size: int = 10_000_000
+    ) -> None:
+        """`max_size` is the most bytes of one answer, decoded."""
+        self._session = session
+        self._permit = permit
+        self._allow_post = allow_post
+        self._max_size = max_size
+        self._kept: dict[tuple[str, str], Answer] = {}
+        self._sizes: dict[str, int] = {}
+        self._paused: dict[str, str] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.traffic = Traffic()
+        self.frame = ""
+        self.loading = True
+        self.context = ""
+        self.replaying = False
+        self.sent = 0
+        self.last_refusal: str | None = None
+
+    async def open(self) -> None:
+        """Begin to stand between the page and the network."""
+        session = self._session
+        session.on("Fetch.requestPaused", lambda event: self._spawn(self._paused_at(event)))
+        session.on("Network.dataReceived", self._count)
+        session.on("Network.webSocketCreated", self._socket)
+        session.on("Network.webSocketClosed", lambda event: self.traffic.streams.discard(event["requestId"]))
+        session.on("Page.windowOpen", lambda event: self._leave(event.get("url", ""), "popup"))
+        session.on("Page.frameRequestedNavigation", self._wanted)
+        session.on("Page.downloadWillBegin", lambda event: self._leave(event.get("url", ""), "download"))
+        await session.send("Fetch.enable", patterns=[{"urlPattern": "*", "requestStage": "Request"}])
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        """Let go of all that is paused."""
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def forget(self) -> None:
+        """Know nothing of what the page before this one had under way."""
+        self.traffic.under_way.clear()
+        self.traffic.streams.clear()
+        self._paused.clear()
+        self._sizes.clear()
+
+    async def fail_all(self) -> None:
+        """Fail every request that is under way, but for streams."""
+        for number, paused in list(self._paused.items()):
+            if number not in self.traffic.streams:
+                self._paused.pop(number, None)
+                self.traffic.under_way.discard(number)
+                with contextlib.suppress(BrowserError):
+                    await self._session.send("Fetch.failRequest", requestId=paused, errorReason="TimedOut")
+
+    # -- events --------------------------------------------------------------------------------------
+
+    async def _paused_at(self, event: Mapping[str, Any]) -> None:
+        """Decide on one request, or take its answer."""
+        try:
+            if "responseStatusCode" in event or "responseErrorReason" in event:
+                await self._answered(event)
+            else:
+                await self._asked(event)
+        except BrowserError:
+            self.traffic.under_way.discard(
+                event.get("networkId", event["requestId"])
+            )  # the page is gone, or the request is
+
+    async def _asked(self, event: Mapping[str, Any]) -> None:
+        request, kind, number = event["request"], event["resourceType"], event.get("networkId", event["requestId"])
+        url, method = request["url"], request["method"]
+        headers = {name.lower(): value for name, value in request["headers"].items()}
+        self.last_refusal = None
+        if kind == "Document" and event["frameId"] == self.frame and not self.loading:
+            self._leave(url, "navigation", method)
+            return await self._fail(event, "Aborted")
+        if kind in NOT_LOADED or (kind == "Other" and url.endswith("/favicon.ico")):
+            return await self._fail(event, "BlockedByClient")
+        streams = "text/event-stream" in headers.get("accept", "")
+        if kind in TOLD and not (kind == "Script" and self.loading):
+            shape = body_shape(request.get("postData"), headers.get("content-type", ""))
+            told = "eventsource" if streams else {"Ping": "beacon", "Other": "worker"}.get(kind, kind.lower())
+            self.traffic.ask(number, Asked(method, url, told, shape))
+        rule = self._refused(url, kind)
+        if rule is not None:
+            self.traffic.refuse(number, rule)
+            if event["frameId"] == self.frame and kind == "Document":
+                self.last_refusal = rule
+            return await self._fail(event, "BlockedByClient")
+        if method not in SAFE and not self._allow_post:
+            self.traffic.refuse(number, "method")
+            return await self._fulfil(
+                event,
+                Answer(403, (("Content-Type", "application/json"), ("Access-Control-Allow-Origin", "*")), _FORBIDDEN),
+            )
+        kept = self._kept.get(self._key(kind, url)) if method == "GET" and (self.replaying or kind in ASSETS) else None
+        if kept is not None:
+            self.traffic.answer(number, kept.status, dict(kept.headers).get("content-type", ""))
+            return await self._fulfil(event, kept)
+        self.sent += 1
+        if streams:
+            self.traffic.streams.add(number)
+        else:
+            self.traffic.under_way.add(number)
+        self._paused[number] = event["requestId"]
+        await self._session.send("Fetch.continueRequest", requestId=event["requestId"], interceptResponse=True)
+        return None
+
+    def _refused(self, url: str, kind: str) -> str | None:
+        """Return the rule that refuses an address, None where it may be asked."""
+        if url.startswith(("data:", "blob:", "about:")):
+            return None
+        purpose = {"Document": Purpose.PAGE}.get(kind, Purpose.ASSET if kind in ASSETS else Purpose.XHR)
+        verdict = self._permit(url, purpose)
+        return verdict.rule if isinstance(verdict, Rejected) else None
+
+    async def _answered(self, event: Mapping[str, Any]) -> None:
+        """Record an answer, keep it where that can be done, and hand it on."""
+        number, paused = event.get("networkId", event["requestId"]), event["requestId"]
+        headers = tuple((row["name"].lower(), row["value"]) for row in event.get("responseHeaders", ()))
+        named, status = dict(headers), event.get("responseStatusCode", 0)
+        mime = named.get("content-type", "").partition(";")[0].strip().lower()
+        if "responseErrorReason" in event:
+            await self._session.send("Fetch.failRequest", requestId=paused, errorReason=event["responseErrorReason"])
+            return self._end(number)
+        self.traffic.answer(number, status, mime)
+        if mime == "text/event-stream" or mime.startswith("multipart/"):
+            self.traffic.streams.add(number)
+            self.traffic.under_way.discard(number)
+            await self._session.send("Fetch.continueRequest", requestId=paused)
+            return None
+        if named.get("content-length", "0").isdigit() and int(named.get("content-length", "0")) > self._max_size:
+            await self._session.send("Fetch.failRequest", requestId=paused, errorReason="BlockedByClient")
+            return self._end(number)
+        if event["request"]["method"] == "GET" and status not in _NO_BODY:
+            await self._keep(event, headers)
+        elif status in _NO_BODY:
+            await self._session.send("Fetch.continueRequest", requestId=paused)
+        else:
+            await self._within(self._session.send("Fetch.continueRequest", requestId=paused))
+        return self._end(number)
+
+    async def _keep(self, event: Mapping[str, Any], headers: tuple[tuple[str, str], ...]) -> None:
+        """Read the whole of an answer, keep it, hand it on."""
+        got = await self._within(self._session.send("Fetch.getResponseBody", requestId=event["requestId"]))
+        if got is None:
+            await self._session.send("Fetch.failRequest", requestId=event["requestId"], errorReason="TimedOut")
+            return
+        body = got["body"] if got["base64Encoded"] else base64.b64encode(got["body"].encode()).decode()
+        plain = tuple((name, value) for name, value in headers if name not in _CODINGS)
+        answer = Answer(event["responseStatusCode"], plain, body)
+        self._kept[self._key(event["resourceType"], event["request"]["url"])] = answer
+        await self._fulfil(event, answer)
+
+    def _key(self, kind: str, url: str) -> tuple[str, str]:
+        return ("" if kind in ASSETS else self.context, url)
+
+    def _end(self, number: str) -> None:
+        self._paused.pop(number, None)
+        self._sizes.pop(number, None)
+        self.traffic.under_way.discard(number)
+
+    async def _within(self, work: Awaitable[dict[str, Any]]) -> dict[str, Any] | None:
+        try:
+            return await asyncio.wait_for(work, _SECONDS)
+        except TimeoutError:
+            return None
+
+    async def _fail(self, event: Mapping[str, Any], reason: str) -> None:
+        await self._session.send("Fetch.failRequest", requestId=event["requestId"], errorReason=reason)
+
+    async def _fulfil(self, event: Mapping[str, Any], answer: Answer) -> None:
+        await self._session.send(
+            "Fetch.fulfillRequest",
+            requestId=event["requestId"],
+            responseCode=answer.status,
+            responseHeaders=[{"name": name, "value": value} for name, value in answer.headers],
+            body=answer.body,
+        )
+
+    def _count(self, event: Mapping[str, Any]) -> None:
+        """Fail an answer that grows beyond its limit."""
+        number = event["requestId"]
+        if number in self._paused:
+            self._sizes[number] = self._sizes.get(number, 0) + event["dataLength"]
+            if self._sizes[number] > self._max_size:
+                self._spawn(self._cut(self._paused.pop(number)))
+
+    async def _cut(self, paused: str) -> None:
+        with contextlib.suppress(BrowserError):
+            await self._session.send("Fetch.failRequest", requestId=paused, errorReason="BlockedByClient")
+
+    def _socket(self, event: Mapping[str, Any]) -> None:
+        self.traffic.streams.add(event["requestId"])
+        self.traffic.ask(event["requestId"], Asked("GET", event["url"], "websocket"))
+
+    def _wanted(self, event: Mapping[str, Any]) -> None:
+        """Note a navigation that no request will tell of: mailto and its like."""
+        url = event.get("url", "")
+        if event.get("frameId") == self.frame and not url.startswith(
+            ("http:", "https:", "javascript:", "about:", "data:", "blob:")
+        ):
+            self._leave(url, "navigation")
+
+    def _leave(self, url: str, how: str, method: str = "GET") -> None:
+        if url and url != "about:blank":
+            self.traffic.left[Left(url, how, method)] = None

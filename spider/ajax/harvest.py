@@ -1,0 +1,116 @@
+"""What each sight of an application adds: links, media, resources, in the words of the other rooms.
+
+A state's documents are read as any page is (`spider.page.read`); what its scripts asked for and where they
+wanted to go is added.  Pure but for the `Application` it fills.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import blake2b
+
+from spider.ajax.application import Application, Resource
+from spider.ajax.dom import ADDRESSES, Tree
+from spider.ajax.tab import Sight
+from spider.ajax.traffic import Asked, Left
+from spider.errors import InvalidURL
+from spider.model import Confidence, Media, Source
+from spider.page import media_kind, read
+from spider.url import identify, normalize
+
+__all__ = ["Harvest"]
+
+_WEB = ("http://", "https://")
+_HTML = "text/html; charset=utf-8"
+
+
+class Harvest:
+    """Fills an application with what its states show and ask for."""
+
+    def __init__(self, application: Application) -> None:
+        """Begin with an application that may hold something already."""
+        self._application = application
+        self._seen: set[bytes] = set()
+
+    def sight(self, sight: Sight, state: int) -> None:
+        """Read what a state shows, unless the same addresses were read before."""
+        digest = _addresses(sight.tree)
+        if digest in self._seen:
+            return
+        self._seen.add(digest)
+        for document in sight.snapshot.documents():
+            url = document.url if document.url.startswith(_WEB) else document.base
+            if url.startswith(_WEB):
+                self._document(document.html, url, state)
+
+    def _document(self, html: str, url: str, state: int) -> None:
+        page, target = read(html.encode("utf-8", "replace"), url, content_type=_HTML), self._application
+        for link in page.links:
+            target.found.setdefault(link.url, link)
+            if not target.links.get(link.url):
+                target.links[link.url] = link.text
+        for medium in page.media:
+            self._medium(medium, state)
+        target.feeds.update(dict.fromkeys(page.feeds))
+        target.scripts.update(dict.fromkeys(page.scripts))
+
+    def _medium(self, medium: Media, state: int) -> None:
+        if medium.url not in self._application.media:
+            self._application.media[medium.url] = medium
+            self._application.state_of[medium.url] = state
+
+    def asked(self, asked: Iterable[Asked], state: int, transition: tuple[str, str] | None) -> tuple[str, ...]:
+        """Record requests; return the addresses, which mark what an event did."""
+        marks: list[str] = []
+        for one in asked:
+            marks.append(f"{one.method} {one.url}")
+            key = (one.method, one.url)
+            if key not in self._application.resources:
+                self._application.resources[key] = Resource(
+                    one.method, one.url, one.kind, state, transition, one.body_shape, one.status, one.mime, one.refused
+                )
+            self._played(one.url, one.mime, state, Source("request", one.kind))
+        return tuple(marks)
+
+    def left(self, left: Iterable[Left], state: int, transition: tuple[str, str] | None, text: str) -> tuple[str, ...]:
+        """Record tries to leave the page: a GET is a link, anything else a resource."""
+        marks: list[str] = []
+        for one in left:
+            url = _plain(one.url)
+            marks.append(f"{one.how} {url}")
+            if one.method == "GET":
+                self._application.links.setdefault(url, text)
+                self._played(url, None, state, Source("script", one.how))
+            else:
+                resource = Resource(one.method, url, one.how, state, transition, refused="navigation")
+                self._application.resources.setdefault((one.method, url), resource)
+        return tuple(marks)
+
+    def _played(self, url: str, mime: str | None, state: int, source: Source) -> None:
+        """Record a medium that was asked for, where it is one."""
+        kind = media_kind(url, mime) if url.startswith(_WEB) else None
+        if kind is None:
+            return
+        try:
+            plain = normalize(url)
+        except InvalidURL:
+            return
+        self._medium(Media(plain, identify(plain), kind[0], source, Confidence.LINK, mime=mime, format=kind[1]), state)
+
+
+def _plain(url: str) -> str:
+    """Return an address as the url room writes it, where it reads it."""
+    try:
+        return normalize(url)
+    except InvalidURL:
+        return url
+
+
+def _addresses(tree: Tree) -> bytes:
+    """Return a digest of what could be a link or a medium."""
+    digest = blake2b(digest_size=16)
+    for element in tree:
+        for name, value in element.attributes:
+            if name in ADDRESSES or name.startswith("data-") or "://" in value:
+                digest.update(f"{element.name}\0{name}\0{value}\n".encode("utf-8", "surrogatepass"))
+    return digest.digest()

@@ -1,0 +1,309 @@
+"""One page under control: load it, fire an event in it, wait until it is quiet, look at it.
+
+Waiting is exact: after each step the page's own clock is let run 5 seconds (CDP virtual time, which
+stands still while the network is asked), and that takes milliseconds.  A watchdog ends scripts that never
+end.  It speaks CDP through a `Session`, and knows nothing of graphs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Awaitable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from spider.ajax.dom import Tree
+from spider.ajax.events import Event, Listener, Sources, events, listened
+from spider.ajax.gate import Gate, Session
+from spider.ajax.inpage import FIRE, TABLES
+from spider.ajax.snapshot import Snapshot
+from spider.ajax.wording import VALUES
+from spider.errors import BrowserError, FetchError
+from spider.model import Reason
+
+__all__ = ["BUDGET", "Sight", "StuckError", "Tab"]
+
+BUDGET = 5_000  # milliseconds of the page's clock after each step
+WATCHDOG = 3.0  # seconds of ours for scripts that do not end
+GRACE = 0.3  # seconds of ours for what comes over a socket or a stream
+_LOAD = 20.0  # seconds of ours for a page to load
+_MOST_DIALOGS = 20
+_TRIES = 3
+
+
+class StuckError(Exception):
+    """The page cannot be used any more: it crashed, or does not come to rest; another tab must take its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What the page shows at one moment."""
+
+    tree: Tree
+    snapshot: Snapshot
+    url: str
+    height: float
+
+
+class Tab:
+    """One page, always on its application: what would leave it is caught by the gate."""
+
+    def __init__(self, session: Session, gate: Gate) -> None:
+        """Take a fresh page's session."""
+        self._session = session
+        self.gate = gate
+        self._world: int | None = None
+        self._document = ""
+        self._expired, self._loaded, self._gone = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        self._url = ""
+        self.loads = 0
+
+    async def open(self) -> None:
+        """Prepare the page; to be called once."""
+        session = self._session
+        session.on("Emulation.virtualTimeBudgetExpired", lambda _: self._expired.set())
+        session.on("Page.loadEventFired", lambda _: self._loaded.set())
+        session.on("Inspector.targetCrashed", lambda _: self._gone.set())
+        session.on("Page.frameNavigated", self._navigated)
+        session.on("Page.navigatedWithinDocument", self._moved)
+        for name in ("domStorageItemAdded", "domStorageItemRemoved", "domStorageItemUpdated"):
+            session.on(f"DOMStorage.{name}", lambda event: self.gate.traffic.marks.add(f"storage {event.get('key')}"))
+        for domain in ("Page", "Network", "DOM", "Runtime", "DOMStorage", "Inspector"):
+            await session.send(f"{domain}.enable")
+        self.gate.frame = (await session.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
+        await session.send("Emulation.setFocusEmulationEnabled", enabled=True)
+        await self.gate.open()
+
+    def dialog(self) -> bool:
+        """Count one dialog; say whether it is one too many, so that the script that opens them must end."""
+        self.gate.traffic.dialogs += 1
+        return self.gate.traffic.dialogs > _MOST_DIALOGS
+
+    def _navigated(self, event: dict[str, Any]) -> None:
+        if "parentId" not in event["frame"] and not self.gate.loading:
+            self._gone.set()  # something the gate never sees, such as about:blank, took the page's place
+
+    def _moved(self, event: dict[str, Any]) -> None:
+        if event["frameId"] == self.gate.frame:
+            self.gate.traffic.marks.add("address")
+            self._url = event["url"]
+
+    # -- steps ---------------------------------------------------------------------------------------
+
+    async def load(self, url: str) -> None:
+        """Load an address and wait until it is quiet.
+
+        StuckError where the page never is; FetchError where none comes.
+        """
+        self.gate.forget()
+        self.gate.loading, self._world, self._document = True, None, ""
+        self._loaded.clear()
+        self._gone.clear()
+        self.loads += 1
+        try:
+            # With its clock stopped the page would never load, and a budget would be spent on the blank page before it.
+            await self._send("Emulation.setVirtualTimePolicy", policy="pauseIfNetworkFetchesPending")
+            got = await self._watched(self._session.send("Page.navigate", url=url), _LOAD)
+            if got is None:
+                raise StuckError("no answer to a load")
+            if got.get("errorText") and got["errorText"] != "net::ERR_HTTP_RESPONSE_CODE_FAILURE":
+                raise self._failure(url, got["errorText"])
+            await self._until_loaded()
+            self._url = url
+            await self.settle()
+        finally:
+            self.gate.loading = False
+
+    def _failure(self, url: str, text: str) -> FetchError:
+        """Return the error of a page that did not come."""
+        rule = self.gate.last_refusal
+        if rule is not None:
+            return FetchError(
+                Reason.ROBOTS if rule.startswith("robots") else Reason.REFUSED, f"{url} is refused ({rule})"
+            )
+        words = {"NAME": Reason.DNS, "CERT": Reason.TLS, "SSL": Reason.TLS, "TIMED_OUT": Reason.TIMEOUT}
+        reason = next((reason for word, reason in words.items() if word in text), Reason.CONNECT)
+        return FetchError(reason, f"{url} does not load: {text.removeprefix('net::')}")
+
+    async def _until_loaded(self) -> None:
+        """Wait for the load event; end scripts that keep it from coming, then fail what it waits for."""
+        end = time.monotonic() + _LOAD
+        while not self._loaded.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._loaded.wait(), WATCHDOG)
+                return
+            if not await self._answers():
+                await self._terminate()
+            elif time.monotonic() > end - _LOAD / 2:
+                await self.gate.fail_all()
+                await self._send("Page.stopLoading")
+            if time.monotonic() > end:
+                raise StuckError("the page does not load")
+
+    async def settle(self) -> None:
+        """Let the page's clock run until it is quiet."""
+        if self.gate.traffic.streams:
+            await asyncio.sleep(GRACE)
+        for attempt in range(_TRIES + 1):
+            self._expired.clear()
+            streams = len(self.gate.traffic.streams)
+            policy = (
+                "advance"
+                if any(not self._is_socket(number) for number in self.gate.traffic.streams)
+                else "pauseIfNetworkFetchesPending"
+            )
+            await self._send("Emulation.setVirtualTimePolicy", policy=policy, budget=BUDGET)
+            if await self._quiet():
+                if len(self.gate.traffic.streams) > streams and attempt < _TRIES:
+                    await asyncio.sleep(GRACE)
+                    continue
+                return
+        raise StuckError("the page does not come to rest")
+
+    def _is_socket(self, number: str) -> bool:
+        """Say whether a stream is a WebSocket, for which the page's clock does not wait."""
+        asked = self.gate.traffic.asked.get(number)
+        return asked is not None and asked.kind == "websocket"
+
+    async def _quiet(self) -> bool:
+        """Wait until the clock's budget is spent; False where something had to be ended for it."""
+        while True:
+            self._check()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._expired.wait(), WATCHDOG)
+                return True
+            self._check()
+            if not await self._answers():
+                await self._terminate()
+            elif not self.gate.traffic.under_way:
+                return False
+
+    async def fire(self, node: int, event: Event) -> None:
+        """Fire an event on a node and wait until the page is quiet; StuckError where the page is lost."""
+        self._check()
+        target = await self._resolve(node)
+        work = self._session.send(
+            "Runtime.callFunctionOn",
+            objectId=target,
+            functionDeclaration=FIRE,
+            arguments=[{"value": event.type}, {"value": event.value}, {"value": VALUES}],
+        )
+        if await self._watched(work, WATCHDOG) is None:
+            await self._terminate()
+        self._check()
+        await self.settle()
+
+    async def _resolve(self, node: int) -> str:
+        """Return a handle of a node in our own world, or in its frame's where it is another's."""
+        world = await self._own_world()
+        try:
+            got = await self._session.send("DOM.resolveNode", backendNodeId=node, executionContextId=world)
+        except BrowserError:
+            got = await self._send("DOM.resolveNode", backendNodeId=node)
+        return str(got["object"]["objectId"])
+
+    async def _own_world(self) -> int:
+        if self._world is None:
+            made = await self._send("Page.createIsolatedWorld", frameId=self.gate.frame, worldName="spider")
+            self._world = int(made["executionContextId"])
+        return self._world
+
+    # -- looking ---------------------------------------------------------------------------------------
+
+    async def look(self) -> Sight:
+        """Return what the page shows."""
+        raw, listeners = await asyncio.gather(
+            self._send("DOMSnapshot.captureSnapshot", computedStyles=[]), self._listeners(await self._handle())
+        )
+        snapshot = Snapshot(raw)
+        height = float(raw["documents"][0].get("contentHeight", 0))
+        return Sight(snapshot.tree(listened(listeners)), snapshot, self._url or snapshot.url, height)
+
+    async def events(self, sight: Sight) -> list[Event]:
+        """Return the events that can be fired now."""
+        listeners: list[Listener] = []
+        for expression in ("document", "window"):
+            got = await self._send("Runtime.evaluate", expression=expression, objectGroup="handlers")
+            found = await self._listeners(got["result"]["objectId"])
+            listeners.extend(replace(one, node=-1) for one in found) if expression == "window" else listeners.extend(
+                found
+            )
+        await self._send("Runtime.releaseObjectGroup", objectGroup="handlers")
+        got = await self._send("Runtime.evaluate", expression=TABLES, returnByValue=True)
+        tables = got["result"].get("value") or {"rows": [], "known": []}
+        known = frozenset((int(number), str(kind)) for number, kind in tables["known"])
+        return events(sight.tree, Sources(listeners, tables["rows"], known, sight.height))
+
+    async def _handle(self) -> str:
+        """Return a handle of the document, made once a load."""
+        if not self._document:
+            got = await self._send("Runtime.evaluate", expression="document")
+            self._document = str(got["result"]["objectId"])
+        return self._document
+
+    async def _listeners(self, handle: str) -> list[Listener]:
+        """Return the listeners on an object, and where it is the document on all that it holds."""
+        got = await self._send("DOMDebugger.getEventListeners", objectId=handle, depth=-1, pierce=True)
+        return [_listener(row) for row in got["listeners"]]
+
+    async def picture(self) -> bytes:
+        """Return a picture of what the page shows, PNG."""
+        import base64  # noqa: PLC0415  # for pictures alone
+
+        got = await self._watched(self._session.send("Page.captureScreenshot", format="png"), WATCHDOG)
+        return base64.b64decode(got["data"]) if got else b""
+
+    # -- care ------------------------------------------------------------------------------------------
+
+    def _check(self) -> None:
+        if self._gone.is_set():
+            raise StuckError("the page is gone")
+
+    async def _send(self, method: str, **parameters: Any) -> dict[str, Any]:  # noqa: ANN401  # of each method its own
+        """Send a command that a living page answers at once."""
+        try:
+            got = await self._watched(self._session.send(method, **parameters), WATCHDOG * 2)
+        except BrowserError as error:
+            raise StuckError(str(error)) from error
+        if got is None:
+            raise StuckError(f"no answer to {method}")
+        return got
+
+    async def _watched(self, work: Awaitable[dict[str, Any]], seconds: float) -> dict[str, Any] | None:
+        """Wait for an answer; None where none comes in time, StuckError where the page goes away meanwhile."""
+        task = asyncio.ensure_future(work)
+        gone = asyncio.ensure_future(self._gone.wait())
+        try:
+            await asyncio.wait({task, gone}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                return task.result()
+            if gone.done() and not self.gate.loading:
+                raise StuckError("the page is gone")
+            task.add_done_callback(_spent)
+            return None
+        finally:
+            gone.cancel()
+
+    async def _answers(self) -> bool:
+        """Say whether the page's scripts let anything through."""
+        work = self._session.send("Runtime.evaluate", expression="1", timeout=500)
+        return await self._watched(work, 1.0) is not None
+
+    async def _terminate(self) -> None:
+        """End the script that is running."""
+        with contextlib.suppress(BrowserError):
+            await self._watched(self._session.send("Runtime.terminateExecution"), 1.0)
+
+
+def _spent(task: asyncio.Future[dict[str, Any]]) -> None:
+    """Take the outcome of work that nobody waits for any more."""
+    if not task.cancelled():
+        task.exception()
+
+
+def _listener(row: dict[str, Any]) -> Listener:
+    """Turn CDP's row into a value."""
+    position = f"{row['scriptId']}:{row['lineNumber']}:{row['columnNumber']}"
+    return Listener(row.get("backendNodeId", 0), row["type"], position, row.get("handler", {}).get("description", ""))
