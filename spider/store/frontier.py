@@ -8,12 +8,13 @@ work within the caller's transaction and note what they change in its `Tally`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from spider.model import LinkState, Reason, Relation, Request, Source
+from spider.model import LinkState, Reason, Relation, Request
 from spider.store import dialect
+from spider.store.handout import COLUMNS, request_of, with_validators
 from spider.store.hosts import host_ids
 from spider.store.identity import Known, NewLink, distinct, known, same
 from spider.store.schema import Count, CrawlerLink, Nearer, Page, state_is, table
@@ -215,12 +216,12 @@ def check_out(
         sa.update(_LINK)
         .where(_LINK.c.id.in_(first.scalar_subquery()))
         .values(state=R, worker_id=worker_id, attempt=_LINK.c.attempt + 1)
-        .returning(*(_LINK.c[name] for name in _REQUEST))
+        .returning(*(_LINK.c[name] for name in COLUMNS))
     )
-    taken = [_request(row) for row in connection.execute(statement)]
+    taken = [request_of(row) for row in connection.execute(statement)]
     for request in taken:
         tally.move(request.seed_id, host_id, W, R)
-    return _with_validators(connection, sorted(taken, key=lambda request: request.link_id))
+    return with_validators(connection, sorted(taken, key=lambda request: request.link_id))
 
 
 def _first_rank(connection: sa.Connection, host_id: int, *, deepest: bool) -> Rank | None:
@@ -231,46 +232,6 @@ def _first_rank(connection: sa.Connection, host_id: int, *, deepest: bool) -> Ra
         return None
     edge = sa.func.max(_LINK.c.depth) if deepest else sa.func.min(_LINK.c.depth)
     return late, connection.execute(sa.select(edge).where(*waits, _LINK.c.late == late)).scalar_one()
-
-
-def _with_validators(connection: sa.Connection, taken: list[Request]) -> list[Request]:
-    """Give those that were read before what a server needs to say that nothing has changed (RFC 9110, 13.1)."""
-    query = sa.select(_PAGE.c.link_id, _PAGE.c.content_hash, _PAGE.c.etag, _PAGE.c.last_modified)
-    rows = connection.execute(query.where(_PAGE.c.link_id.in_([request.link_id for request in taken])))
-    known = {link_id: (content, etag, modified) for link_id, content, etag, modified in rows}
-    return [
-        replace(request, known=known[request.link_id][0], headers=_conditions(*known[request.link_id]))
-        if request.link_id in known
-        else request
-        for request in taken
-    ]
-
-
-def _conditions(content: int, etag: str | None, modified: str | None) -> dict[str, str]:
-    if not content:
-        return {}
-    conditions = {"If-None-Match": etag, "If-Modified-Since": modified}
-    return {name: value for name, value in conditions.items() if value}
-
-
-_REQUEST = ("id", "host_id", "seed_id", "url", "depth", "attempt", "hops", "source", "text", "parent_id", "late")
-
-
-def _request(row: sa.Row[tuple[object, ...]]) -> Request:
-    tag, _, attribute = row.source.partition("@")
-    return Request(
-        url=row.url,
-        depth=row.depth,
-        attempt=row.attempt,
-        hops=row.hops,
-        link_id=row.id,
-        host_id=row.host_id,
-        seed_id=row.seed_id,
-        source=Source(tag, attribute),
-        text=row.text or "",
-        parent_id=row.parent_id,
-        late=row.late,
-    )
 
 
 # --- R → C, E, W ----------------------------------------------------------------------------------

@@ -14,7 +14,9 @@ from spider.store import frontier, hosts
 from spider.store.schema import Host, Worker, table
 from spider.store.tally import Tally
 
-__all__ = ["WorkerRow", "beat", "recover", "register", "rows", "unregister"]
+__all__ = ["WorkerRow", "beat", "one_at_a_time", "recover", "register", "rows", "unregister"]
+
+ALONE = 0x5B1DE5  # any fixed number of our own: PostgreSQL's advisory lock
 
 _HOST = table(Host)
 _WORKER = table(Worker)
@@ -54,6 +56,15 @@ def unregister(connection: sa.Connection, worker_id: int, tally: Tally) -> None:
     frontier.release(connection, worker_id, tally)
     hosts.let_go(connection, worker_id)
     connection.execute(sa.delete(_WORKER).where(_WORKER.c.id == worker_id))
+
+
+def one_at_a_time(connection: sa.Connection) -> None:
+    """Let nobody else pass here until the transaction ends: who wants to be alone looks and registers in one.
+
+    SQLite has one writer at a time anyhow.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(ALONE)))
 
 
 def recover(connection: sa.Connection, is_dead: Callable[[WorkerRow], bool], tally: Tally) -> int:

@@ -1,0 +1,55 @@
+"""A link as it is handed out: its row, and what is known of its page, as a `Request`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import sqlalchemy as sa
+
+from spider.model import Request, Source
+from spider.store.schema import Page, table
+
+__all__ = ["COLUMNS", "request_of", "with_validators"]
+
+COLUMNS = ("id", "host_id", "seed_id", "url", "depth", "attempt", "hops", "source", "text", "parent_id", "late")
+"""The columns of CrawlerLink that a request is made from."""
+
+_PAGE = table(Page)
+
+
+def with_validators(connection: sa.Connection, taken: list[Request]) -> list[Request]:
+    """Give those that were read before what a server needs to say that nothing has changed (RFC 9110, 13.1)."""
+    query = sa.select(_PAGE.c.link_id, _PAGE.c.content_hash, _PAGE.c.etag, _PAGE.c.last_modified)
+    rows = connection.execute(query.where(_PAGE.c.link_id.in_([request.link_id for request in taken])))
+    known = {link_id: (content, etag, modified) for link_id, content, etag, modified in rows}
+    return [
+        replace(request, known=known[request.link_id][0], headers=_conditions(*known[request.link_id]))
+        if request.link_id in known
+        else request
+        for request in taken
+    ]
+
+
+def _conditions(content: int, etag: str | None, modified: str | None) -> dict[str, str]:
+    if not content:
+        return {}
+    conditions = {"If-None-Match": etag, "If-Modified-Since": modified}
+    return {name: value for name, value in conditions.items() if value}
+
+
+def request_of(row: sa.Row[tuple[object, ...]]) -> Request:
+    """Return the request that a row with `COLUMNS` stands for."""
+    tag, _, attribute = row.source.partition("@")
+    return Request(
+        url=row.url,
+        depth=row.depth,
+        attempt=row.attempt,
+        hops=row.hops,
+        link_id=row.id,
+        host_id=row.host_id,
+        seed_id=row.seed_id,
+        source=Source(tag, attribute),
+        text=row.text or "",
+        parent_id=row.parent_id,
+        late=row.late,
+    )
