@@ -15,7 +15,7 @@ from types import ModuleType
 
 __all__ = ["COMPILED", "PARTS", "PURE", "assemble", "choose", "compiled", "fingerprint", "interpreted"]
 
-PARTS = ("bytewise", "lane", "stamp", "address")
+PARTS = ("bytewise", "lane", "blake", "stamp", "address")
 COMPILED = "_twin"  # the extension module's name, beside this file
 PURE = "SPIDER_PURE"
 _HERE = Path(__file__).parent

@@ -4,14 +4,14 @@ A part of the compiled twin, see `spider.url.engine`.  Most addresses are their 
 so once some parameters are dropped and the rest sorted: `unsettled` sees that in one scan.  Only the
 others climb the ladder.
 """
-# ruff: noqa: F821, FBT003, PLR1714, PLR2004, PLR0917  # bytes are numbers, see `spider.url.bytewise`; C is C
+# ruff: noqa: F821, PLR1714, PLR2004  # bytes are numbers, see `spider.url.bytewise`; C is C
 
 from __future__ import annotations
 
-import sys
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
+from spider.url.blake import LITTLE, digest
 from spider.url.bytewise import (
     CLASS,
     END,
@@ -36,14 +36,8 @@ else:
 if cython.compiled:
     from cython.cimports.cpython.mem import PyMem_Free
     from cython.cimports.cpython.unicode import PyUnicode_1BYTE_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND
-    from cython.cimports.libc.string import memcpy, memset
 
 __all__ = ["hashed", "identify"]
-
-LITTLE = cython.declare(cython.bint, sys.byteorder == "little")  # how `compress` reads words
-
-Word = cython.typedef(cython.ulonglong)
-Words = cython.typedef(cython.p_ulonglong)
 
 # Marks parameter names that a step of the ladder may drop, by two letters and the length.
 MARKED = cython.declare(cython.uchar[4096])
@@ -51,19 +45,6 @@ MARKED = cython.declare(cython.uchar[4096])
 DROPPED_NAMES = frozenset(name.encode() for name in NAMES if name not in TOKENS)
 DROPPED_TOKENS = frozenset(name.encode() for name in TOKENS)
 DROPPED_PREFIXES = tuple(name.encode() for name in PREFIXES)
-
-# RFC 7693: initialization vector (2.6) and message word schedule (2.7).
-START = cython.declare(Word[8])
-ORDER = cython.declare(cython.uchar[192])
-_START = (
-    "6A09E667F3BCC908 BB67AE8584CAA73B 3C6EF372FE94F82B A54FF53A5F1D36F1 "
-    "510E527FADE682D1 9B05688C2B3E6C1F 1F83D9ABFB41BD6B 5BE0CD19137E2179"
-)
-_ORDER = (
-    "0123456789ABCDEF EA489FD61C02B753 B8C052FDAE367194 7931DCBE265A40F8 905724AFE1BC683D "
-    "2C6A0B834D75FE19 C51FED4A0763928B DB7EC13950F4862A 6FE9B308C2D714A5 A2847615FB9E3CD0 "
-    "0123456789ABCDEF EA489FD61C02B753"
-)
 
 
 @cython.cfunc
@@ -75,16 +56,12 @@ def mark(first: cython.uchar, second: cython.uchar, length: Place) -> Place:
 
 
 def fill_marks() -> None:
-    """Mark the names that `spider.url.ladder` knows, and make the hash's tables."""
+    """Mark the names that `spider.url.ladder` knows."""
     for name in NAMES:
         MARKED[mark(ord(name[0]), ord(name[1]) if len(name) > 1 else 0, len(name))] = 1
     for name in PREFIXES:
         for length in range(len(name), 32):
             MARKED[mark(ord(name[0]), ord(name[1]), length)] = 1
-    for place, word in enumerate(_START.split()):
-        START[place] = int(word, 16)
-    for place, digit in enumerate(_ORDER.replace(" ", "")):
-        ORDER[place] = int(digit, 16)
 
 
 fill_marks()
@@ -197,86 +174,6 @@ def is_behind(p: Bytes, a: Place, a_end: Place, b: Place, b_end: Place) -> cytho
         a += 1
         b += 1
     return a < a_end
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def turn(word: Word, bits: cython.uint) -> Word:
-    """Rotate a word of 64 bits to the right."""
-    return word >> bits | word << (64 - bits)
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def mix(v: Words, a: cython.uint, b: cython.uint, c: cython.uint, d: cython.uint, x: Word, y: Word) -> cython.void:
-    """Mix two words of the message into four of the state (RFC 7693, 3.1)."""
-    v[a] = v[a] + v[b] + x
-    v[d] = turn(v[d] ^ v[a], 32)
-    v[c] = v[c] + v[d]
-    v[b] = turn(v[b] ^ v[c], 24)
-    v[a] = v[a] + v[b] + y
-    v[d] = turn(v[d] ^ v[a], 16)
-    v[c] = v[c] + v[d]
-    v[b] = turn(v[b] ^ v[c], 63)
-
-
-@cython.cfunc
-@cython.exceptval(check=False)
-def compress(h: Words, block: Bytes, count: Word, last: cython.bint) -> cython.void:
-    """Take one block of 128 bytes into the state (RFC 7693, 3.2)."""
-    v: Word[16]
-    m: Word[16]
-    s: Bytes
-    r: cython.uint
-    memcpy(m, block, 128)
-    v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7] = h[0], h[1], h[2], h[3], h[4], h[5], h[6], h[7]
-    v[8], v[9], v[10], v[11], v[12] = START[0], START[1], START[2], START[3], START[4] ^ count
-    v[13], v[14], v[15] = START[5], START[6], START[7]
-    if last:
-        v[14] = ~v[14]
-    for r in range(12):
-        s = cython.address(ORDER[16 * r])
-        mix(v, 0, 4, 8, 12, m[s[0]], m[s[1]])
-        mix(v, 1, 5, 9, 13, m[s[2]], m[s[3]])
-        mix(v, 2, 6, 10, 14, m[s[4]], m[s[5]])
-        mix(v, 3, 7, 11, 15, m[s[6]], m[s[7]])
-        mix(v, 0, 5, 10, 15, m[s[8]], m[s[9]])
-        mix(v, 1, 6, 11, 12, m[s[10]], m[s[11]])
-        mix(v, 2, 7, 8, 13, m[s[12]], m[s[13]])
-        mix(v, 3, 4, 9, 14, m[s[14]], m[s[15]])
-    h[0] ^= v[0] ^ v[8]
-    h[1] ^= v[1] ^ v[9]
-    h[2] ^= v[2] ^ v[10]
-    h[3] ^= v[3] ^ v[11]
-    h[4] ^= v[4] ^ v[12]
-    h[5] ^= v[5] ^ v[13]
-    h[6] ^= v[6] ^ v[14]
-    h[7] ^= v[7] ^ v[15]
-
-
-@cython.cfunc
-@cython.exceptval(check=False)
-def digest(p: Bytes, n: Place) -> cython.longlong:
-    """Hash with BLAKE2b of 8 bytes, read as a signed big-endian integer (RFC 7693, 3.3)."""
-    h: Word[8]
-    block: cython.uchar[128]
-    i: Place = 0
-    word: Word = 0
-    k: cython.uint
-    for k in range(8):
-        h[k] = START[k]
-    h[0] ^= 0x01010008
-    while n - i > 128:
-        compress(h, p + i, i + 128, False)
-        i += 128
-    memset(block, 0, 128)
-    memcpy(block, p + i, n - i)
-    compress(h, block, n, True)
-    for k in range(8):
-        word = word << 8 | (h[0] >> 8 * k & 255)
-    return cython.cast(cython.longlong, word)
 
 
 @cython.cfunc
