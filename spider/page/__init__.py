@@ -7,7 +7,8 @@ raise.  This room knows no database and no crawl.
 from __future__ import annotations
 
 from spider.page.kinds import media_kind
+from spider.page.manifests import Manifest, manifest
 from spider.page.reader import read
-from spider.page.signatures import sniff
+from spider.page.signatures import signature, sniff
 
-__all__ = ["media_kind", "read", "sniff"]
+__all__ = ["Manifest", "manifest", "media_kind", "read", "signature", "sniff"]

@@ -6,6 +6,7 @@ script will fill; it says less than an element, and more than a script.
 
 from __future__ import annotations
 
+import re
 from types import MappingProxyType
 from typing import Final
 from urllib.parse import unquote
@@ -15,9 +16,9 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from spider.model import Confidence, MediaKind, Source
 from spider.page.gather import Attributes, Claim, Gathering, Handler
 from spider.page.kinds import extension, media_kind
-from spider.page.scripts import is_hint, strings
+from spider.page.scripts import hints, is_hint, strings
 
-__all__ = ["ATTRIBUTE_TAGS", "gather_attributes", "gather_variables"]
+__all__ = ["ATTRIBUTE_TAGS", "gather_attributes", "gather_variables", "is_worth_while"]
 
 # A frame's or player's address before a script moves it to src.
 LAZY: Final = (
@@ -58,7 +59,8 @@ _TOLD: Final = frozenset(
 )
 # Text about a medium is no medium.
 _TEXTS: Final = frozenset({"alt", "aria-label", "class", "id", "name", "placeholder", "summary", "title", "style"})
-_PAIR = "&;"
+_TAG = re.compile(r"<([a-zA-Z][^\s/>]*+)")
+_REACH = 2000  # characters of an attribute's value before what is looked for
 
 # Custom elements that carry a player's key: the attribute, and the address it stands for.
 _KEYED: Final = MappingProxyType(
@@ -104,6 +106,30 @@ ATTRIBUTE_TAGS: Final[MappingProxyType[str, Handler]] = MappingProxyType(
     {"iframe": _lazy, "embed": _lazy, "video": _media_lazy, "audio": _media_lazy, "source": _media_lazy}
     | dict.fromkeys(_KEYED, _keyed)
 )
+
+
+def is_worth_while(text: str) -> bool:
+    """Say whether a media extension stands in an attribute that no other handler reads.
+
+    Most pages have none, and are spared a walk over all attributes.  In doubt the answer is yes.
+    """
+    for place in hints(text):
+        low = max(0, place - _REACH)
+        start = text.rfind("<", low, place)
+        if start < 0:
+            if text.rfind(">", low, place) < 0:
+                return True
+        elif text.find(">", start, place) < 0 and not _is_told(text, start, place):
+            return True
+    return False
+
+
+def _is_told(text: str, start: int, place: int) -> bool:
+    tag = _TAG.match(text, start)
+    before = text[start : max(start, text.rfind("=", start, place))].split()
+    name = before[-1].lower() if before else ""
+    quoted = text[max(0, start - 1) : start] in {'"', "'"}
+    return not quoted and tag is not None and (name in _TEXTS or (tag[1].lower(), name) in _TOLD)
 
 
 def gather_attributes(found: Gathering, tree: LexborHTMLParser) -> None:

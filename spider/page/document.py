@@ -15,10 +15,10 @@ from typing import Final
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from spider.model import Confidence, Source
-from spider.page.attributes import ATTRIBUTE_TAGS, gather_attributes, gather_variables
+from spider.page.attributes import ATTRIBUTE_TAGS, gather_attributes, gather_variables, is_worth_while
 from spider.page.charset import clean
 from spider.page.flash import OBJECT_TAGS
-from spider.page.gather import Attributes, Gathering, Handler, Reference
+from spider.page.gather import Attributes, Claim, Gathering, Handler, Reference
 from spider.page.hostile import tame
 from spider.page.links import LINK_TAGS, refresh_target
 from spider.page.media import MEDIA_TAGS
@@ -27,6 +27,9 @@ from spider.page.scripts import gather_scripts, is_hint
 
 __all__ = ["LINKS", "gather"]
 
+# Players that are embedded by a script of their own, one for each medium.
+_SCRIPTED = ("jwplatform.com/players/", "jwplayer.com/players/", "wistia.com/embed/medias/", "wistia.net/embed/medias/")
+_SCRIPT_SRC = Source("script", "src")
 _REFRESH, _SRCDOC, _COMMENT = Source("meta", "content"), Source("iframe", "srcdoc"), Source("comment", "text")
 LINKS = 50_000  # hyperlinks of one page that are kept
 _FRAMES = 20  # documents written into attributes that are read, each one deep
@@ -70,6 +73,8 @@ def _script(found: Gathering, node: LexborNode, attributes: Attributes) -> None:
     src = attributes.get("src")
     if src and src.strip():
         found.scripts.append(src)
+        if any(player in src for player in _SCRIPTED):
+            found.claims.append(Claim(src, _SCRIPT_SRC, Confidence.PLAYER, frame=True))
         return
     text = node.text()
     if text.strip():
@@ -161,7 +166,7 @@ def _read(found: Gathering, text: str) -> None:
     gather_variables(found)
     hinted = is_hint(tamed)
     gather_scripts(found, hinted=hinted)
-    if hinted:
+    if hinted and is_worth_while(tamed):
         gather_attributes(found, tree)
 
 
@@ -178,7 +183,7 @@ def _read_frame(found: Gathering, text: str) -> None:
 
 
 def _read_hidden(found: Gathering, text: str) -> None:
-    """Read comments and templates, all of it as the least sure there is."""
+    """Read comments and templates: their links with a source of their own, their media as the least sure there is."""
     comments = "\n".join(match[1] for match in _COMMENTS.finditer(text) if "<" in match[1])
     inner = Gathering()
     _read(inner, comments[:_HIDDEN])
@@ -188,4 +193,6 @@ def _read_hidden(found: Gathering, text: str) -> None:
     for claim in inner.claims:
         claim.confidence, claim.source, claim.also = Confidence.COMMENT, _COMMENT, []
     found.claims += inner.claims
-    found.hidden += inner.references
+    for reference in inner.references:
+        reference.source = _COMMENT
+    found.references += inner.references

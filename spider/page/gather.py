@@ -74,7 +74,6 @@ class Gathering:
     frames: list[str] = field(default_factory=list)
     variables: list[tuple[str, Source]] = field(default_factory=list)
     templates: list[LexborNode] = field(default_factory=list)
-    hidden: list[Reference] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     budget: int = 1_000_000
     objects: dict[int, Claim] = field(default_factory=dict)

@@ -36,6 +36,7 @@ LINK_SOURCES: Final = MappingProxyType(
         ("meta", "content"): "a refresh",
         ("object", "data"): "an object that is an HTML document",
         ("embed", "src"): "an embed that is an HTML document",
+        ("comment", "text"): "in a comment or a template, when they are asked for",
         ("header", "link"): "HTTP's form of the link element",
         ("header", "refresh"): "HTTP's form of the refresh",
         ("header", "content-location"): "the document's own address",
@@ -45,7 +46,7 @@ _SOURCE: Final = {(tag, name): Source(tag, name) for tag, name in LINK_SOURCES}
 
 # rel values of <link> that lead to a document one may read (link types of HTML, 4.6.7, and older ones).
 _NAVIGATION = """alternate amphtml appendix archives author bookmark canonical chapter contents copyright end
-    first glossary help home index last license next prev prefetch prerender previous search section start
+    first glossary help home index last license next prev prerender previous search section start
     subsection top up"""
 NAVIGATION: Final = frozenset(_NAVIGATION.split())
 FEED_TYPES: Final = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml", "text/rss+xml"})

@@ -41,6 +41,7 @@ MEDIA_SOURCES: Final = MappingProxyType(
         ("meta", "twitter:player"): Confidence.PLAYER,
         ("iframe", "src"): Confidence.PLAYER,
         ("frame", "src"): Confidence.PLAYER,
+        ("script", "src"): Confidence.PLAYER,
         ("link", "preload"): Confidence.PRELOAD,
         ("*", "data-*"): Confidence.ATTRIBUTE,
         ("param", "flashvars"): Confidence.ATTRIBUTE,

@@ -15,7 +15,7 @@ from spider.model import Confidence, MediaKind, Source
 from spider.page.gather import Claim, Gathering
 from spider.page.kinds import EXTENSIONS, media_kind
 
-__all__ = ["gather_scripts", "is_hint", "strings"]
+__all__ = ["gather_scripts", "hints", "is_hint", "strings"]
 
 
 def _by_letter(words: Iterable[str]) -> str:
@@ -59,6 +59,12 @@ _SWFOBJECT = re.compile(
 )
 _RUN_CONTENT = re.compile(r"AC_FL_RunContent\s*\(([^)]{0,4000})", re.IGNORECASE)
 _ARGUMENT = re.compile(rf"""["'](?:src|movie)["']\s*,\s*{_STRING}(?P<glue>\s*\+)?""", re.IGNORECASE)
+
+
+def hints(text: str) -> Iterator[int]:
+    """Yield the places where a media extension stands in a text."""
+    for match in _HINT.finditer(text):
+        yield match.start()
 
 
 def is_hint(text: str) -> bool:

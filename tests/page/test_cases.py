@@ -35,6 +35,7 @@ EXPECTED: dict[str, Callable[[Page], object]] = {
     "posters": lambda page: [medium.poster or "" for medium in page.media],
     "relations": lambda page: [link.relation for link in page.links],
     "robots": lambda page: sorted(page.robots),
+    "scripts": lambda page: list(page.scripts),
     "sources": lambda page: [str(link.source) for link in page.links],
     "texts": lambda page: [link.text for link in page.links],
     "title": lambda page: page.title,

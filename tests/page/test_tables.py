@@ -27,7 +27,7 @@ def test_tables_are_whole() -> None:
 
 def test_source_tables_agree_with_the_handlers() -> None:
     """Each tag of the tables has its handler, and sources stand in order of trust."""
-    tags = {tag for tag, _ in LINK_SOURCES} - {"header", "meta", "object", "embed"}
+    tags = {tag for tag, _ in LINK_SOURCES} - {"comment", "header", "meta", "object", "embed"}
     assert tags == set(LINK_TAGS)
     assert set(MEDIA_TAGS) <= {tag for tag, _ in MEDIA_SOURCES} | {"link", "frame"}
     codes = [confidence.code for confidence in MEDIA_SOURCES.values()]
