@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,8 @@ from spider.page.links import LINK_SOURCES, LINK_TAGS
 from spider.page.media import MEDIA_SOURCES, MEDIA_TAGS
 from spider.page.players import PLAYERS, player
 from spider.page.signatures import signature
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_tables_are_whole() -> None:
@@ -130,3 +133,13 @@ def test_player_table() -> None:
             assert name
             assert kind in {MediaKind.VIDEO, MediaKind.AUDIO}
             assert all(path.startswith("/") and path == path.lower() for path in paths)
+
+
+def test_documented_sources() -> None:
+    """The document's tables of sources are the code's."""
+    lines = (ROOT / "docs" / "pages.md").read_text(encoding="utf-8").splitlines()
+    wanted = [f"| `{tag}@{name}` | {why} |" for (tag, name), why in (*LINK_SOURCES.items(), *MEDIA_SOURCES.items())]
+    assert [line for line in lines if line.startswith("| `") and "@" in line] == wanted
+    text = " ".join(lines)
+    assert f"Extensions ({len(EXTENSIONS)}) and types ({len(MIME_TYPES)})" in text
+    assert f"{sum(map(len, PLAYERS.values()))} rows in `players`" in text
