@@ -29,7 +29,7 @@ __all__ = ["Database", "address_of", "migrations"]
 
 BUSY_SECONDS = 30
 SQLITE_MAGIC = b"SQLite format 3\0"
-MIGRATION_LOCK = 0x5B1DE4  # any fixed number: PostgreSQL's advisory lock while the schema is upgraded
+WRITE_LOCK = 0x5B1DE4  # any fixed number: PostgreSQL's advisory lock that makes writers take turns
 NO_PRIVILEGE = "42501"  # PostgreSQL's code for what its user may not do
 PRAGMAS = (
     "PRAGMA synchronous = NORMAL",
@@ -115,8 +115,14 @@ class Database:
 
     @contextlib.contextmanager
     def write(self) -> Iterator[sa.Connection]:
-        """Give a connection in a transaction that commits when the block ends well, else leaves no trace."""
+        """Give a connection in a transaction that commits when the block ends well, else leaves no trace.
+
+        Writers take turns on either engine: on PostgreSQL too, where two that met the same links, hosts
+        and counters in different orders would wait for each other in a ring, or both take one link out.
+        """
         with self._writer.connect() as connection, connection.begin():
+            if not self.is_sqlite:
+                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(WRITE_LOCK)))
             yield connection
 
     def close(self) -> None:
@@ -136,8 +142,6 @@ class Database:
             current = _revision(connection, self.name)
         if current != schema.HEAD:
             with self.write() as connection:
-                if not self.is_sqlite:
-                    connection.execute(sa.select(sa.func.pg_advisory_xact_lock(MIGRATION_LOCK)))
                 if _revision(connection, self.name) != schema.HEAD:
                     _run_migrations(connection, self.name)
                 _note_ladder(connection)

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
+from spider.model import LinkState
 from spider.store import frontier, hosts
-from spider.store.schema import Host, Worker, table
+from spider.store.schema import CrawlerLink, Host, Worker, state_is, table
 from spider.store.tally import Tally
 
 __all__ = ["WorkerRow", "beat", "one_at_a_time", "recover", "register", "rows", "unregister"]
@@ -19,6 +20,7 @@ __all__ = ["WorkerRow", "beat", "one_at_a_time", "recover", "register", "rows", 
 ALONE = 0x5B1DE5  # any fixed number of our own: PostgreSQL's advisory lock
 
 _HOST = table(Host)
+_LINK = table(CrawlerLink)
 _WORKER = table(Worker)
 
 
@@ -68,11 +70,27 @@ def one_at_a_time(connection: sa.Connection) -> None:
 
 
 def recover(connection: sa.Connection, is_dead: Callable[[WorkerRow], bool], tally: Tally) -> int:
-    """End every worker that `is_dead` says so of; returns how many."""
+    """End every worker that `is_dead` says so of; returns how many.
+
+    What is in the hands of none that is written down comes back too: one that was given up for dead while
+    it was only slow may have taken links after that.
+    """
     dead = [row for row in rows(connection) if is_dead(row)]
     for row in dead:
         unregister(connection, row.id, tally)
+    for number in _unknown(connection):
+        unregister(connection, number, tally)
     return len(dead)
+
+
+def _unknown(connection: sa.Connection) -> set[int]:
+    """Return the workers that hold links or hosts and are not written down."""
+    known = sa.select(_WORKER.c.id).scalar_subquery()
+    links = sa.select(_LINK.c.worker_id).where(state_is(LinkState.R), _LINK.c.worker_id.not_in(known)).distinct()
+    leases = sa.select(_HOST.c.lease_worker).where(
+        _HOST.c.lease_worker.is_not(None), _HOST.c.lease_worker.not_in(known)
+    )
+    return {*connection.scalars(links), *connection.scalars(leases.distinct())}
 
 
 def rows(connection: sa.Connection) -> list[WorkerRow]:

@@ -329,7 +329,7 @@ def test_the_frontier_is_a_dict(database: Database) -> None:
     run_state_machine_as_test(
         Machine,
         settings=settings(
-            max_examples=50 if database.is_sqlite else 25,
+            max_examples=30 if database.is_sqlite else 10,
             stateful_step_count=30,
             deadline=None,
             database=None,
