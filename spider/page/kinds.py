@@ -119,9 +119,8 @@ def extension(url: str) -> str:
     path = url.partition("#")[0].partition("?")[0]
     dot = path.rfind(".")
     slash = path.rfind("/")
-    if dot < slash or dot < 0:
-        # /a.mp3;jsessionid=1 keeps its dot behind the slash, so what is left has none
-        return ""
+    if dot <= slash + 1 and (slash >= 0 or dot <= 0):
+        return ""  # none, or a name that is hidden and has no other dot: .spx
     tail = path[dot + 1 :].partition(";")[0]
     if len(tail) > _LONGEST or (slash > 0 and path[slash - 1] == "/" and "://" in path):
         return ""  # the last slash is the authority's: what follows is a host

@@ -13,7 +13,8 @@ from spider.model import MediaKind
 
 __all__ = ["PLAYERS", "player"]
 
-# name | kind | host ("." before a suffix: the domain and what is below it) | what its path begins with, in words
+# name | kind | host ("." before a suffix: the domain and what is below it) | what its path begins with, in words;
+# a path may go on into its query
 _TABLE = """
 youtube      video .youtube.com           /embed/ /v/ /e/ /p/ /live_chat
 youtube      video .youtube-nocookie.com  /embed/ /v/ /e/
@@ -23,7 +24,7 @@ dailymotion  video .dailymotion.com       /embed/ /swf/ /player /widget/
 bilibili     video player.bilibili.com    /
 bilibili     video .bilibili.com          /blackboard/player.html /blackboard/html5mobileplayer.html
 bilibili     video static.hdslb.com       /miniloader.swf /play.swf
-tencent      video v.qq.com               /iframe/ /txp/iframe/ /txp/iframe
+tencent      video v.qq.com               /iframe/ /txp/iframe /video/playview.html
 tencent      video .video.qq.com          /tpout.swf /res/
 tencent      video imgcache.qq.com        /tencentvideo
 youku        video player.youku.com       /embed/ /player.php
@@ -63,6 +64,11 @@ blip         video .blip.tv               /play/ /players/ /scripts/flash/
 ustream      video .ustream.tv            /embed/ /flash/
 livestream   video .livestream.com        /accounts/ /embed
 liveleak     video .liveleak.com          /ll_embed /e/
+msn          video .video.msn.com         /embed/ /flash/ /player/
+kinja        video .kinja.com             /ajax/inset/iframe?id=youtube /embed/inset/iframe?id=youtube
+kinja        video .deadspin.com          /ajax/inset/iframe?id=youtube /embed/inset/iframe?id=youtube
+kinja        video .gizmodo.com           /ajax/inset/iframe?id=youtube /embed/inset/iframe?id=youtube
+kinja        video .avclub.com            /ajax/inset/iframe?id=youtube /embed/inset/iframe?id=youtube
 googlevideo  video video.google.com       /googleplayer.swf
 veoh         video .veoh.com              /static/swf/ /videodetails.swf /veohplayer.swf /swf/
 sevenload    video .sevenload.com         /pl/ /widgets/
@@ -127,6 +133,9 @@ def _read(table: str) -> dict[str, list[tuple[str, MediaKind, tuple[str, ...]]]]
 
 PLAYERS: Final = _read(_TABLE)
 
+# The path that sites give their own player (PeerTube and others).
+_OWN = re.compile(r"(?:/[^/?]*+){0,3}?/(?:embed/videos?|videos?/embed|video-?embed)(?:[/?]|$)")
+
 # An archive's copy of a page points into the archive: the player's own address follows.
 _ARCHIVED = re.compile(r"https?://web\.archive\.org/web/[0-9]{1,14}[a-z_]{0,4}/(?=https?://)")
 
@@ -136,12 +145,12 @@ def player(address: str) -> tuple[MediaKind, str] | None:
     kept = _ARCHIVED.match(address)
     authority, slash, rest = (address[kept.end() :] if kept else address).partition("://")[2].partition("/")
     host = authority.rpartition("@")[2].partition(":")[0]
-    path = slash + rest.partition("?")[0].lower()
+    path = slash + rest.lower()
     for suffix in _suffixes(host):
         for name, kind, paths in PLAYERS.get(suffix, ()):
             if path.startswith(paths):
                 return kind, name
-    return None
+    return (MediaKind.VIDEO, "embed") if _OWN.match(path) else None
 
 
 def _suffixes(host: str) -> list[str]:

@@ -61,6 +61,7 @@ def test_source_tables_agree_with_the_handlers() -> None:
         ("http://h.test/a.mp3/", None, None),
         ("http://h.test/?a.mp3", None, None),
         ("http://h.test/mp3", None, None),
+        ("http://h.test/quotes/.SPX", None, None),
         ("", None, None),
     ],
 )
@@ -119,6 +120,11 @@ def test_players() -> None:
     assert player("https://www.youtube.com/embed/x") == ("video", "youtube")
     assert player("https://user@player.vimeo.com:443/video/1") == ("video", "vimeo")
     assert player("https://W.soundcloud.com/player/".lower()) == ("audio", "soundcloud")
+    assert player("https://deadspin.com/embed/inset/iframe?id=youtube-video-x") == ("video", "kinja")
+    assert player("https://deadspin.com/embed/inset/iframe?id=twitter-x") is None
+    assert player("https://tube.example/videos/embed/1-2") == ("video", "embed")
+    assert player("https://h.test/news/video/embed?id=1") == ("video", "embed")
+    assert player("https://h.test/news/videos/embedded") is None
     assert player("https://notyoutube.com/embed/x") is None
     assert player("https://www.youtube.com/watch?v=/embed/") is None
     assert player("mailto:x") is None
