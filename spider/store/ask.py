@@ -17,9 +17,9 @@ import sqlalchemy as sa
 from spider import url as urls
 from spider.errors import InputError
 from spider.model import Confidence, LinkState, MediaKind, Reason, SeedStatus
-from spider.store.catalog import LANDED
-from spider.store.schema import MEDIA, Count, CrawlerLink, Host, OutLink, Page, Run, SeedLink, table
+from spider.store.schema import MEDIA, Count, CrawlerLink, Host, MediaCheck, OutLink, Page, Run, SeedLink, table
 from spider.store.schema import Skipped as SkippedRow
+from spider.store.tally import LANDED
 
 __all__ = [
     "ErrorRow",
@@ -44,12 +44,17 @@ _SEED = table(SeedLink)
 _PAGE = table(Page)
 _COUNT = table(Count)
 _RUN = table(Run)
+_CHECK = table(MediaCheck)
 _SKIPPED = table(SkippedRow)
 
 
 @dataclass(frozen=True, slots=True)
 class MediaRow:
-    """One medium on one page, as reports show it; times are UTC microseconds."""
+    """One medium on one page, as reports show it; times are UTC microseconds.
+
+    `title` is the page's, `name` the medium's own.  `size` is in bytes and `duration` in seconds, where known;
+    `gone_at` None means it is still there.
+    """
 
     page: str
     title: str
@@ -61,6 +66,14 @@ class MediaRow:
     depth: int
     first_seen: int
     last_seen: int
+    page_id: int
+    name: str = ""
+    format: str | None = None
+    mime: str | None = None
+    poster: str | None = None
+    duration: float | None = None
+    size: int | None = None
+    gone_at: int | None = None
 
 
 def media_rows(  # noqa: PLR0913  # one for each thing that is asked
@@ -71,15 +84,15 @@ def media_rows(  # noqa: PLR0913  # one for each thing that is asked
     seed: str | None = None,
     host: str | None = None,
     match: re.Pattern[str] | None = None,
-    gone: bool = False,
+    gone: bool | None = False,
     since: int | None = None,
 ) -> Iterator[MediaRow]:
     """Stream the media of pages, in the order the pages were found.
 
     `confidence` is the least sure level shown; `seed` an address of the list, `host` the page's host
     name; `match` is searched in the addresses of page and medium, the title and the text.  `gone` shows
-    those that are gone in place of those that are there; `since` only what was first seen, or went, from a
-    moment (UTC microseconds) on.  InputError where there is no such seed.
+    those that are gone in place of those that are there, None both; `since` only what was first seen, or went,
+    from a moment (UTC microseconds) on.  InputError where there is no such seed.
     """
     seed_id = None if seed is None else find_seed(connection, seed)
     shown = [level for level in Confidence if level.rank <= confidence.rank]
@@ -93,7 +106,7 @@ def media_rows(  # noqa: PLR0913  # one for each thing that is asked
             yield row
 
 
-def _of_kind(kind: MediaKind, shown: Collection[Confidence], *, gone: bool, since: int | None) -> sa.Select[Any]:
+def _of_kind(kind: MediaKind, shown: Collection[Confidence], *, gone: bool | None, since: int | None) -> sa.Select[Any]:
     rows = table(MEDIA[kind])
     query = (
         sa.select(
@@ -107,14 +120,26 @@ def _of_kind(kind: MediaKind, shown: Collection[Confidence], *, gone: bool, sinc
             _LINK.c.depth,
             rows.c.first_seen,
             rows.c.last_seen,
+            rows.c.title,
+            rows.c.format,
+            rows.c.mime,
+            rows.c.poster,
+            rows.c.duration,
+            _CHECK.c.size,
+            rows.c.gone_at,
         )
         .join_from(rows, _LINK, rows.c.page_id == _LINK.c.id)
         .join(_SEED, _LINK.c.seed_id == _SEED.c.id)
         .outerjoin(_PAGE, _PAGE.c.link_id == _LINK.c.id)
-        .where(rows.c.confidence.in_(shown), rows.c.gone_at.is_not(None) if gone else rows.c.gone_at.is_(None))
+        .outerjoin(_CHECK, _CHECK.c.url_hash == rows.c.url_hash)
+        .where(rows.c.confidence.in_(shown))
         .order_by(rows.c.page_id, rows.c.id)
     )
-    return query if since is None else query.where((rows.c.gone_at if gone else rows.c.first_seen) >= since)
+    if gone is not None:
+        query = query.where(rows.c.gone_at.is_not(None) if gone else rows.c.gone_at.is_(None))
+    first, last = rows.c.first_seen, rows.c.gone_at
+    moment = {True: last, False: first, None: sa.func.coalesce(last, first)}[gone]
+    return query if since is None else query.where(moment >= since)
 
 
 def _streamed(
@@ -125,9 +150,10 @@ def _streamed(
         query = query.where(_LINK.c.seed_id == seed_id)
     if host is not None:
         query = query.join(_HOST, _HOST.c.id == _LINK.c.host_id).where(_HOST.c.name == host.lower())
-    for row in connection.execution_options(yield_per=500).execute(query):
-        page_id, page, title, media, text, source, root, depth, first, last = row
-        yield page_id, kind.code, MediaRow(page, title or "", media, kind, text or "", source, root, depth, first, last)
+    for row in connection.execute(query, execution_options={"yield_per": 500}):
+        page_id, page, title, media, text, source, root, depth, first, last, name, *known = row
+        told = (page, title or "", media, kind, text or "", source, root, depth, first, last)
+        yield page_id, kind.code, MediaRow(*told, page_id, name or "", *known)
 
 
 def find_seed(connection: sa.Connection, text: str) -> int:
@@ -271,7 +297,7 @@ def error_rows(
         query = query.where(_LINK.c.seed_id == find_seed(connection, seed))
     if reason is not None:
         query = query.where(_LINK.c.reason == reason)
-    for row in connection.execution_options(yield_per=500).execute(query):
+    for row in connection.execute(query, execution_options={"yield_per": 500}):
         yield ErrorRow(*row)
 
 
