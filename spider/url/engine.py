@@ -6,7 +6,6 @@ interpreted one.  `setup.py` reads this file too, so it imports nothing of the p
 
 from __future__ import annotations
 
-import ast
 import importlib
 import os
 from hashlib import blake2b
@@ -33,19 +32,21 @@ def assemble(folder: Path = _HERE) -> str:
     What a part imports from the others, or from the interpreted twin's own part, is left out; the
     fingerprint is put at the end.
     """
+    import ast  # noqa: PLC0415  # a heavy import that a run never needs
+
     lines: list[str] = []
     for part in PARTS:
         text = (folder / f"{part}.py").read_text(encoding="utf-8").splitlines()
         for node in ast.walk(ast.parse("\n".join(text))):
-            if isinstance(node, ast.ImportFrom) and _is_inside(node, first=part == PARTS[0]):
+            if isinstance(node, ast.ImportFrom) and _is_inside(node.module or "", first=part == PARTS[0]):
                 end = node.end_lineno or node.lineno
                 text[node.lineno - 1 : end] = [""] * (end - node.lineno + 1)
         lines += text
     return "\n".join([*lines, f'FINGERPRINT = "{fingerprint(folder)}"', ""])
 
 
-def _is_inside(node: ast.ImportFrom, *, first: bool) -> bool:
-    module = node.module or ""
+def _is_inside(module: str, *, first: bool) -> bool:
+    """Say whether an import of this module has no place in the assembled source."""
     return module in {f"spider.url.{part}" for part in (*PARTS, "spans")} or (module == "__future__" and not first)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 __all__ = ["KEY_LADDER", "STEPS", "key"]
 
@@ -55,17 +56,21 @@ def _names(names: tuple[str, ...], prefixes: tuple[str, ...] = ()) -> str:
     return f"(?<![^&])(?:{'|'.join(words)})"
 
 
-_PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/;?#]*", re.IGNORECASE)
-_SESSION = re.compile(
-    rf"{_names(SESSIONS, SESSION_PREFIXES)}(?![^=&])|{_names(TOKENS)}=[0-9a-z]{{24,}}(?![^&])",
-    re.IGNORECASE,
-)
-_TRACKER = re.compile(rf"{_names(TRACKERS, TRACKER_PREFIXES)}(?![^=&])", re.IGNORECASE)
+_PATH_SESSION = r";(?:jsessionid|phpsessid|sid)=[^/;?#]*"
+_SESSION = rf"{_names(SESSIONS, SESSION_PREFIXES)}(?![^=&])|{_names(TOKENS)}=[0-9a-z]{{24,}}(?![^&])"
+_TRACKER = rf"{_names(TRACKERS, TRACKER_PREFIXES)}(?![^=&])"
 
 
-def _filtered(url: str, dropped: re.Pattern[str]) -> str:
+@lru_cache(maxsize=8)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compile an expression when it is first needed."""
+    return re.compile(pattern, re.IGNORECASE)
+
+
+def _filtered(url: str, pattern: str) -> str:
     """Drop parameters of the query; the ? goes with the last one."""
     head, mark, query = url.partition("?")
+    dropped = _compiled(pattern)
     if not mark or not dropped.search(query):
         return url
     kept = [param for param in query.split("&") if not dropped.match(param)]
@@ -81,7 +86,7 @@ def sessions(url: str) -> str:
     """
     if ";" in url:
         head, mark, query = url.partition("?")
-        url = _PATH_SESSION.sub("", head) + mark + query
+        url = _compiled(_PATH_SESSION).sub("", head) + mark + query
     return _filtered(url, _SESSION)
 
 

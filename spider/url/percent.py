@@ -81,13 +81,14 @@ def scalars(text: str) -> str:
     return _LONE.sub("\ufffd", joined)
 
 
-# Section 1.1's invalid-URL-unit: neither a URL code point (section 4.3) nor an escape.
-_PLANES = "".join(f"{chr(plane << 16)}-{chr(plane << 16 | 0xFFFD)}" for plane in range(1, 17))
-_BAD_UNIT = re.compile(
-    rf"[^0-9A-Za-z!$&'()*+,\-./:;=?@_~%\xa0-\ud7ff\ue000-\ufdcf\ufdf0-\ufffd{_PLANES}]|%(?![0-9A-Fa-f]{{2}})",
-)
+@lru_cache(maxsize=1)
+def _bad_unit() -> re.Pattern[str]:
+    """Compile section 1.1's invalid-URL-unit: neither a URL code point (section 4.3) nor an escape."""
+    planes = "".join(f"{chr(plane << 16)}-{chr(plane << 16 | 0xFFFD)}" for plane in range(1, 17))
+    points = rf"0-9A-Za-z!$&'()*+,\-./:;=?@_~%\xa0-\ud7ff\ue000-\ufdcf\ufdf0-\ufffd{planes}"
+    return re.compile(rf"[^{points}]|%(?![0-9A-Fa-f]{{2}})")
 
 
 def bad_units(text: str) -> list[int]:
     """List the places of what may not stand in a URL: no URL code point, and no escape (section 4.3)."""
-    return [match.start() for match in _BAD_UNIT.finditer(text)]
+    return [match.start() for match in _bad_unit().finditer(text)]
