@@ -15,6 +15,7 @@ from spider.page.found import Addresses, links, media, others
 from spider.page.gather import Gathering
 from spider.page.headers import gather_headers
 from spider.page.manifests import gather_manifest, manifest
+from spider.page.scripts import is_code
 from spider.page.signatures import root_name
 from spider.url import InvalidURL, normalize
 
@@ -103,7 +104,7 @@ def _page(page: str, decoded: Decoded, found: Gathering) -> Page:
         feeds=_all(found.feeds, addresses),
         robots=frozenset(found.robots),
         scripts=_all(found.scripts, addresses),
-        inline_scripts=tuple(text for _, text in found.inline),
+        inline_scripts=tuple(text for mime, text in found.inline if is_code(mime)),
         notes=tuple(clean(note) for note in found.notes),
     )
 

@@ -15,7 +15,7 @@ from spider.model import Confidence, MediaKind, Source
 from spider.page.gather import Claim, Gathering
 from spider.page.kinds import EXTENSIONS, media_kind
 
-__all__ = ["gather_scripts", "hints", "is_hint", "strings"]
+__all__ = ["gather_scripts", "hints", "is_code", "is_hint", "strings"]
 
 
 def _by_letter(words: Iterable[str]) -> str:
@@ -49,6 +49,7 @@ _CODE: Final = frozenset(
     }
 )
 _UNICODE_SLASH = re.compile(r"\\u002f", re.IGNORECASE)
+_DATA: Final = frozenset({"application/json"})
 _CALLERS = ("swfobject", "SWFObject", "FlashObject", "AC_FL_RunContent")
 _TEXT, _CALL = Source("script", "text"), Source("script", "swfobject")
 
@@ -59,6 +60,12 @@ _SWFOBJECT = re.compile(
 )
 _RUN_CONTENT = re.compile(r"AC_FL_RunContent\s*\(([^)]{0,4000})", re.IGNORECASE)
 _ARGUMENT = re.compile(rf"""["'](?:src|movie)["']\s*,\s*{_STRING}(?P<glue>\s*\+)?""", re.IGNORECASE)
+
+
+def is_code(mime: str) -> bool:
+    """Say whether a script element of this type is run (HTML, 4.12.1): not data, not a template."""
+    name = mime.partition(";")[0].strip()
+    return name in _CODE and name not in _DATA
 
 
 def hints(text: str) -> Iterator[int]:

@@ -23,6 +23,7 @@ EXPECTED: dict[str, Callable[[Page], object]] = {
     "durations": lambda page: [-1 if medium.duration is None else medium.duration for medium in page.media],
     "feeds": lambda page: list(page.feeds),
     "formats": lambda page: [medium.format for medium in page.media],
+    "inline": lambda page: list(page.inline_scripts),
     "kinds": lambda page: [medium.kind for medium in page.media],
     "language": lambda page: page.language,
     "links": lambda page: [link.url for link in page.links],

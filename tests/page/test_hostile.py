@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from spider.model import Page
 from spider.page import read
 
+ROOT = Path(__file__).resolve().parents[2]
+MEGABYTES = 700  # of memory at the most, the interpreter and all libraries included
 SECONDS = 4.0  # of processor time: several times what they take, since machines differ
 
 
@@ -126,3 +131,29 @@ def test_time_grows_with_length() -> None:
                 spent.append(time.process_time() - began)
             times.append(min(spent))
         assert times[1] < 3.5 * times[0] + 0.2, pattern
+
+
+READER = """
+import resource, sys
+from spider.page import read
+for line in sys.stdin.buffer.read().split(b"\\0"):
+    read(line, "http://h.test/")
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+def test_memory() -> None:
+    """Pages whose tree could grow with the square of their length are read in bounded memory."""
+    pages = [
+        many("<font size=#>", 499) + "<p>x" * 499,
+        many("<font size=#>", 150) + "<p>x" * 1800,
+        many("<font size=#>", 10_000) + "<p>x" * 10_000,
+        many("<nobr x=#>", 400) + "<p>x" * 500,
+        "<object><a href=x><b x=1><i y=2>" * 200 + "<p>z" * 3000,
+        "<a href=x>" + "x" * 5_000_000,
+        many("<a href=/p#.html>page number #</a> ", 100_000),
+        ("<p " + many("a#=1 ", 250) + ">") * 1500,
+    ]
+    body = "\0".join(pages).encode()
+    done = subprocess.run([sys.executable, "-c", READER], input=body, cwd=ROOT, capture_output=True, check=True)
+    assert int(done.stdout) < MEGABYTES
