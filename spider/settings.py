@@ -35,6 +35,7 @@ class Kind(StrEnum):
     HEADER = "header"
     AGE = "age"
     FLAG = "flag"
+    FILE = "file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,7 @@ SETTINGS = (
     ),
     Setting("header", Kind.HEADER, None, 'Send this header too ("Name: value").', many=True),
     Setting("sitemaps", Kind.FLAG, True, "Follow sitemaps and feeds too."),  # noqa: FBT003  # a row of a table
+    Setting("traps", Kind.FLAG, True, "Keep out of spaces without end."),  # noqa: FBT003  # a row of a table
     Setting("refresh", Kind.AGE, "1d", "Visit pages again that were read longer ago than this; never = only new ones."),
     Setting(
         "dedup",
@@ -148,6 +150,19 @@ SETTINGS = (
         "What to do about a page's own meta robots and X-Robots-Tag.",
         choices=("obey", "ignore"),
     ),
+    Setting(
+        "exclusive",
+        Kind.FLAG,
+        False,  # noqa: FBT003  # a row of a table
+        "Leave at once, with code 8, where another crawl is at work on the database; else the two share the work.",
+    ),
+    Setting(
+        "log",
+        Kind.FILE,
+        None,
+        "Write a line for each address to this file; at 10 MB it is renamed FILE.1, and so on up to FILE.5.",
+    ),
+    Setting("log-format", Kind.CHOICE, "text", "How to write the log's lines.", choices=("text", "json")),
 )
 
 
@@ -286,6 +301,14 @@ def _flag(text: str) -> bool:
     raise ValueError(msg)
 
 
+def _file(text: str) -> str:
+    """Take what may be a file's name."""
+    if not text or "\0" in text:
+        msg = f"{text!r} is not the name of a file"
+        raise ValueError(msg)
+    return text
+
+
 def _header(text: str) -> str:
     """Take ``Name: value``: a token of RFC 9110 5.6.2 and a value of one Latin-1 line."""
     name, colon, value = text.partition(":")
@@ -307,6 +330,7 @@ _READERS: dict[Kind, Callable[[str], Value]] = {
     Kind.HEADER: _header,
     Kind.AGE: _age,
     Kind.FLAG: _flag,
+    Kind.FILE: _file,
 }
 
 _ARTICLES = {
@@ -320,4 +344,5 @@ _ARTICLES = {
     Kind.HEADER: "a header",
     Kind.AGE: "a time",
     Kind.FLAG: "true or false",
+    Kind.FILE: "the name of a file",
 }

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 
 from spider.crawl.clock import Clock, SystemClock
 from spider.crawl.plan import Plan
+from spider.crawl.process import at_work
 from spider.crawl.roster import Roster
 from spider.crawl.seeds import Seed
 from spider.crawl.worker import Worker
-from spider.errors import StorageError
+from spider.errors import BusyError, StorageError
 from spider.fetch import Client
 from spider.model import LinkState, Outcome
-from spider.store import Connection, Database, Tally, ask, frontier, runs, seeds
+from spider.store import Connection, Database, Tally, ask, frontier, runs, seeds, workers
 
 __all__ = ["Crawler", "Snapshot"]
 
@@ -67,7 +68,10 @@ class Crawler:
     # --- the run ----------------------------------------------------------------------------------
 
     def run(self) -> Iterator[Outcome]:
-        """Yield what becomes of each link, once it is written down; a StorageError ends it."""
+        """Yield what becomes of each link, once it is written down; a StorageError ends it.
+
+        BusyError, before anything is done, where the plan is exclusive and another run is at work.
+        """
         self._began = self._clock.steady()
         self._begin()
         try:
@@ -90,6 +94,8 @@ class Crawler:
     def _begin(self) -> None:
         with self._database.write() as connection:
             tally = Tally()
+            if self.plan.exclusive:
+                self._be_alone(connection)
             self._run_id = runs.begin(connection, now=self._clock.now())
             self._worker.ledger.register(connection, self._run_id, tally)
             given = [
@@ -100,6 +106,14 @@ class Crawler:
             self._refresh(connection, tally)
             seeds.plant_all(connection, self._roster.limits, tally, given=set(given))
             tally.flush(connection)
+
+    def _be_alone(self, connection: Connection) -> None:
+        """Leave where another crawl is at work; one that died, however it died, is not."""
+        workers.one_at_a_time(connection)
+        for row in workers.rows(connection):
+            if at_work(row, self._clock.now()):
+                msg = f"run {row.run_id} (process {row.pid}) is at work on {self._database.name}"
+                raise BusyError(msg)
 
     def _refresh(self, connection: Connection, tally: Tally) -> None:
         """Let pages that were read longer ago than the plan's age wait again.

@@ -25,24 +25,42 @@ ROBOTS_SPEAK = frozenset({Purpose.PAGE, Purpose.SITEMAP, Purpose.CHECK, Purpose.
 class Gate:
     """Judges requests by their purpose and names the rule that refuses."""
 
-    def __init__(self, judge: Callable[[], Judge], *, obey_robots: bool, ruling_of: RulingOf) -> None:
-        """`judge` gives the judge of the moment; `ruling_of` what is known of robots.txt, asked only when obeyed."""
+    def __init__(
+        self,
+        judge: Callable[[], Judge],
+        *,
+        obey_robots: bool,
+        ruling_of: RulingOf,
+        closed: Callable[[str], str | None] | None = None,
+    ) -> None:
+        """`judge` gives the judge of the moment; `ruling_of` what is known of robots.txt, asked only when obeyed.
+
+        `closed` names the rule by which the pattern of a page's address was closed.
+        """
         self._judge = judge
         self._obey = obey_robots
         self._ruling_of = ruling_of
+        self._closed = closed
 
     def permit(self, url: str, purpose: Purpose) -> Verdict:
         """Say whether an address may be asked for a purpose.
 
-        Rules: scheme, forgotten, robots (closed), robots-unknown (not asked for yet, ask first),
+        Rules: scheme, forgotten, those of traps, robots (closed), robots-unknown (not asked for yet, ask first),
         robots-unreachable (no answer, so all is closed: RFC 9309, section 2.3.1.4).
         """
         if not url.startswith(("http://", "https://")):
             return Rejected("scheme")
         if self._judge().is_forgotten(url):
             return Rejected("forgotten")
+        trap = self._closed(url) if self._closed is not None and purpose is Purpose.PAGE else None
+        if trap is not None:
+            return Rejected(trap)
         if not self._obey or purpose not in ROBOTS_SPEAK:
             return Accepted()
+        return self._by_robots(url)
+
+    def _by_robots(self, url: str) -> Verdict:
+        """Judge an address by what is known of its robots.txt."""
         ruling = self._ruling_of(url)
         if ruling is None:
             return Rejected("robots-unknown")

@@ -46,6 +46,8 @@ class Plan:
     nofollow: str = "obey"
     meta_robots: str = "obey"
     sitemaps: bool = True
+    traps: bool = True
+    exclusive: bool = False
     visit_media: bool = False
 
     def scope_of(self, seed: SeedRow) -> SeedScope:

@@ -36,7 +36,7 @@ from spider.model import (
 )
 from spider.settings import AGENT_TOKEN
 
-__all__ = ["MAX_HOPS", "Visitor", "hash_of"]
+__all__ = ["MAX_HOPS", "Visitor", "hash_of", "no_trap"]
 
 MAX_HOPS = 10
 HTML = frozenset({"text/html", "application/xhtml+xml"})
@@ -54,9 +54,17 @@ def hash_of(body: bytes) -> int:
     return int.from_bytes(hashlib.blake2b(body, digest_size=8).digest(), "big", signed=True)
 
 
+def no_trap(_link: str, _page: str) -> None:
+    """Refuse nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """What a visit needs.  `judge` gives the judge of the moment: seeds may land elsewhere meanwhile."""
+    """What a visit needs.
+
+    `judge` gives the judge of the moment: seeds may land elsewhere meanwhile.  `trap` names the rule by
+    which a link met on a page leads into a space without end.
+    """
 
     client: Client
     judge: Callable[[], Judge]
@@ -64,6 +72,7 @@ class Visitor:
     obey_meta: bool = True
     obey_rel: bool = True
     sitemaps: bool = True
+    trap: Callable[[str, str], str | None] = no_trap
 
     def visit(self, lane: Lane, job: Visit, request: Request) -> Done:
         """Visit a link; whatever happens is an outcome, never an exception."""
@@ -165,6 +174,10 @@ class Visitor:
                 continue
             if link.source == feeds.LISTED and urls.host(link.url) == urls.host(request.url):
                 links.append((link, request.seed_id))
+                continue
+            trap = self.trap(link.url, request.url)
+            if trap is not None:
+                refused.append((link, trap))
                 continue
             match judge.judge(link.url, stand, seed_id=request.seed_id, depth=depth):
                 case Accepted(seed_id=seed_id):

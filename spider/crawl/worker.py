@@ -6,6 +6,7 @@ links in R behind.  Any number of workers may share a database.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -20,7 +21,8 @@ from spider.crawl.permit import Gate
 from spider.crawl.plan import Plan
 from spider.crawl.retries import PATIENCE, retry_at
 from spider.crawl.roster import Roster
-from spider.crawl.visit import Visitor
+from spider.crawl.traps import Traps
+from spider.crawl.visit import Visitor, no_trap
 from spider.fetch import Client, Ruling, robots_url
 from spider.model import Confidence, Failed, Fetched, MediaKind, Outcome, Purpose, Reason, Rejected, Request, Skipped
 from spider.store import Database, frontier, hosts
@@ -46,7 +48,13 @@ class Worker:
         self._plan = plan
         self._clock = clock
         self._client = client
-        self._gate = Gate(lambda: roster.judge, obey_robots=plan.robots == "obey", ruling_of=self._ruling_of)
+        self._traps = Traps(lambda: time.gmtime(clock.now() // MICRO).tm_year, copies=plan.dedup != "off")
+        self._gate = Gate(
+            lambda: roster.judge,
+            obey_robots=plan.robots == "obey",
+            ruling_of=self._ruling_of,
+            closed=self._traps.closed if plan.traps else None,
+        )
         self._visitor = Visitor(
             client,
             lambda: roster.judge,
@@ -54,6 +62,7 @@ class Worker:
             obey_meta=plan.meta_robots == "obey",
             obey_rel=plan.nofollow == "obey",
             sitemaps=plan.sitemaps,
+            trap=self._traps.refuses if plan.traps else no_trap,
         )
         self._crew: Crew[tuple[Lane, Visit | Errand], Done] = Crew(plan.threads, self._perform)
         self._visits = 0
@@ -278,6 +287,8 @@ class Worker:
     def _count(self, outcome: Outcome) -> None:
         if not isinstance(outcome, Fetched) or outcome.void:
             return
+        if self._plan.traps:
+            self._traps.learn(outcome)
         if outcome.medium is not None:
             self.media[outcome.medium.kind] += 1
         if outcome.page is None:
