@@ -77,25 +77,39 @@ def _is_web(raw: str) -> bool:
 
 def links(found: Gathering, addresses: Addresses, page: str) -> tuple[Link, ...]:
     """Make the links, one for each reference that has an http or https address, in document order."""
-    relations: dict[str, Relation] = {}
-    made = []
+    relations = _Relations(page)
     blanket = "nofollow" in found.robots or "none" in found.robots
-    for reference in found.references:
-        address = addresses.get(reference.raw)
-        if address is None:
-            continue
-        url, h = address
-        query = url.find("?")
-        # a link's relation is its directory's: on most pages there are few
-        directory = url[: (url.rfind("/") if query < 0 else url.rfind("/", 0, query)) + 1]
-        stands = relations.get(directory)
-        if stands is None:
-            stands = relations[directory] = _RELATIONS[relation(page, url)]
-        rel = reference.rel
-        made.append(
-            Link(url, h, reference.source, stands, reference.text, reference.title, rel, blanket or "nofollow" in rel)
-        )
+    made = []
+    for one in found.references:
+        address = addresses.get(one.raw)
+        if address is not None:
+            url, h = address
+            nofollow = blanket or "nofollow" in one.rel
+            made.append(Link(url, h, one.source, relations.of(url), one.text, one.title, one.rel, nofollow))
     return tuple(made)
+
+
+class _Relations:
+    """The relations of a page's links, each found once: they are a site's, or within it a directory's."""
+
+    def __init__(self, page: str) -> None:
+        self.page = page
+        self.outside: set[str] = set()
+        self.inside: dict[str, Relation] = {}
+
+    def of(self, url: str) -> Relation:
+        site = url[: url.find("/", 8)]
+        if site in self.outside:
+            return Relation.EXTERNAL
+        query = url.find("?")
+        directory = url[: (url.rfind("/") if query < 0 else url.rfind("/", 0, query)) + 1]
+        known = self.inside.get(directory)
+        if known is None:
+            known = _RELATIONS[relation(self.page, url)]
+            if known is Relation.EXTERNAL:
+                self.outside.add(site)
+            self.inside[directory] = known
+        return known
 
 
 def others(found: Gathering, addresses: Addresses) -> tuple[Link, ...]:

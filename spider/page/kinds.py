@@ -117,12 +117,15 @@ _LONGEST = max(map(len, EXTENSIONS))
 def extension(url: str) -> str:
     """Return the extension of the last segment of an address's path, lower case, "" if it has none."""
     path = url.partition("#")[0].partition("?")[0]
-    dot = path.rfind(".")
     slash = path.rfind("/")
-    if dot <= slash + 1 and (slash >= 0 or dot <= 0):
-        return ""  # none, or a name that is hidden and has no other dot: .spx
-    tail = path[dot + 1 :].partition(";")[0]
-    if len(tail) > _LONGEST or (slash > 0 and path[slash - 1] == "/" and "://" in path):
+    segment = path[slash + 1 :]
+    if ";" in segment and "." in segment.partition(";")[0]:
+        segment = segment.partition(";")[0]  # a.mp3;jsessionid=1
+    dot = segment.rfind(".")
+    tail = segment[dot + 1 :]
+    if dot <= 0 or len(tail) > _LONGEST:
+        return ""  # none, or a hidden name that has no other dot: .spx
+    if slash > 0 and path[slash - 1] == "/" and "://" in path:
         return ""  # the last slash is the authority's: what follows is a host
     return tail.lower()
 
@@ -167,6 +170,8 @@ def media_kind(url: str, mime: str | None = None) -> Kind | None:
 
 def _smooth(url: str) -> Kind | None:
     """Know Smooth Streaming's manifest, which has no extension: ``/x.ism/Manifest``."""
+    if "anifest" not in url:
+        return None
     path = url.partition("?")[0].lower()
     if path.endswith("/manifest") and (".ism/" in path or ".isml/" in path):
         return VIDEO, "smooth"

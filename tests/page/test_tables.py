@@ -44,6 +44,8 @@ def test_source_tables_agree_with_the_handlers() -> None:
         ("http://h.test/a.mp4", None, ("video", "mp4")),
         ("http://h.test/a.mp4?x=.mp3#y.ogg", None, ("video", "mp4")),
         ("http://h.test/a.mp3;jsessionid=1", None, ("audio", "mp3")),
+        ("http://h.test/a.mp3;x=1.y", None, ("audio", "mp3")),
+        ("http://h.test/a;b.mp3", None, ("audio", "mp3")),
         ("http://h.test/A.SWF", None, ("flash", "swf")),
         ("http://h.test/a.mp4", "text/html; charset=utf-8", None),
         ("http://h.test/a.mp4", "application/octet-stream", ("video", "mp4")),
