@@ -95,7 +95,9 @@ def test_a_host_that_stays_busy_is_given_up(web: Web, client: Clients) -> None:
     for thread in both:
         thread.join()
     assert set(reasons) <= {Reason.TIMEOUT, Reason.DEADLINE}
-    assert len(server.requests) == 1
+    first, *rest = server.requests
+    # Whoever began a little later has that little left when the first gives up, and asks in it.
+    assert all(asked.time - first.time > 0.25 for asked in rest)
 
 
 def test_another_port_of_a_host_waits_for_the_first_to_close(web: Web, client: Clients) -> None:
