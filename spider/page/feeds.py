@@ -131,7 +131,9 @@ class _Reader:
         """Give an item's title, picture and duration to what it links to and encloses."""
         for reference in self.references:
             reference.text = reference.text or self.title
+        place = next((reference.raw for reference in self.references if reference.source.tag == "loc"), None)
         for claim in self.claims:
+            claim.page = place
             claim.text = claim.text or self.title
             claim.title = claim.title or self.title
             claim.poster = claim.poster or self.poster

@@ -250,6 +250,7 @@ def _make(url: str, h: int, medium: _Medium, addresses: Addresses) -> Media:
     claims = medium.claims
     poster = next((claim.poster for claim in claims if claim.poster), None)
     shown = addresses.get(poster) if poster else None
+    place = claims[0].page and addresses.get(claims[0].page)
     return Media(
         url,
         h,
@@ -263,4 +264,5 @@ def _make(url: str, h: int, medium: _Medium, addresses: Addresses) -> Media:
         shown[0] if shown else None,
         next((claim.duration for claim in claims if claim.duration is not None), None),
         tuple(dict.fromkeys(source for claim in claims for source in (claim.source, *claim.also))),
+        place[0] if place else None,
     )

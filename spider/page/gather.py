@@ -35,7 +35,8 @@ class Claim:
     """A reference that its place presents as a medium.
 
     `kind` is what the element says (video in ``<video>``), `mime` what is declared; where both are
-    silent the address decides.  `frame` marks a place that may hold any document: only a player's
+    silent the address decides.  `page` is the page it is said to be on, where a sitemap speaks of another's
+    media.  `frame` marks a place that may hold any document: only a player's
     address makes it a medium.
     """
 
@@ -50,6 +51,7 @@ class Claim:
     poster: str | None = None
     duration: float | None = None
     frame: bool = False
+    page: str | None = None
     also: list[Source] = field(default_factory=list)
 
 

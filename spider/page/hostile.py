@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection
 
-__all__ = ["tame"]
+__all__ = ["REST", "VOID", "tame"]
 
 _SMALL = 1000  # tags: below this the worst page costs milliseconds
 _TAGS = 15_000  # tags: above this depth is looked at
@@ -26,8 +26,8 @@ _ATTRIBUTES = 256  # attributes kept on one tag
 
 # A tag as the standard's tokenizer sees it (13.2.5.6 to 13.2.5.40): quotes count only after "=".
 # Possessive throughout, and an open quote ends with the text: no character is read twice.
-_REST = r"""(?:[\s/]++|[^\s/>=][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^\s>"'][^\s>]*+)?+)?+|=)*+"""
-_TAG = re.compile(rf"<(/?)([a-zA-Z][^\s/>]*+){_REST}(?:>|\Z)")
+REST = r"""(?:[\s/]++|[^\s/>=][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^\s>"'][^\s>]*+)?+)?+|=)*+"""
+_TAG = re.compile(rf"<(/?)([a-zA-Z][^\s/>]*+){REST}(?:>|\Z)")
 _ATTRIBUTE = re.compile(r"""[^\s/>=][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^\s>"'][^\s>]*+)?+)?+""")
 _WANTED = re.compile(r"(?:href|src|data|type|classid|value|name|content|rel|action|property)\s*+=", re.IGNORECASE)
 _WORDS = "b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u"
@@ -36,14 +36,14 @@ _FORMATTING = frozenset(_WORDS.split("|"))
 _ADORNED = re.compile(rf"<(?=[b-uB-U])(?i:{_WORDS}|body|html)\s[^>]{{0,80}}")
 _VOID_WORDS = """area base basefont bgsound br col embed frame hr img input keygen link meta param source
     track wbr"""
-_VOID = frozenset(_VOID_WORDS.split())
+VOID = frozenset(_VOID_WORDS.split())
 # Elements whose end may be left out do not nest by themselves: what holds them is counted.
 _IMPLIED_WORDS = """p li dt dd tr td th tbody thead tfoot option optgroup rb rt rp rtc colgroup caption"""
 _IMPLIED = frozenset(_IMPLIED_WORDS.split())
 _RAW = "script|style|textarea|title|xmp|iframe|noembed|noframes"
 _TOKEN = re.compile(
-    rf"<!--(?:.*?-->|.*\Z)|<(?P<raw>{_RAW})(?=[\s/>])(?P<rest>{_REST})>(?:.*?</(?P=raw)(?=[\s/>])[^>]*+>|.*\Z)"
-    rf"|<(?P<end>/?)(?P<tag>[a-zA-Z][^\s/>]*+)(?P<attributes>{_REST})(?:>|\Z)",
+    rf"<!--(?:.*?-->|.*\Z)|<(?P<raw>{_RAW})(?=[\s/>])(?P<rest>{REST})>(?:.*?</(?P=raw)(?=[\s/>])[^>]*+>|.*\Z)"
+    rf"|<(?P<end>/?)(?P<tag>[a-zA-Z][^\s/>]*+)(?P<attributes>{REST})(?:>|\Z)",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -110,7 +110,7 @@ def _is_shallow(text: str) -> bool:
     depth = formatting = roots = 0
     for match in _TAG.finditer(text):
         tag = match[2].lower()
-        if tag in _VOID or tag in _IMPLIED:
+        if tag in VOID or tag in _IMPLIED:
             continue
         if not match[1]:
             open_tags[tag] += 1
@@ -135,7 +135,7 @@ def _flattener(keep: frozenset[str]) -> Callable[[re.Match[str]], str]:
     open_tags: Counter[str] = Counter()
 
     def start(tag: str, text: str) -> str:
-        if tag in _VOID:
+        if tag in VOID:
             return text
         if tag == "a" and open_tags["a"]:
             return "</a>" + text

@@ -17,6 +17,7 @@ from spider.page.headers import gather_headers
 from spider.page.manifests import gather_manifest, manifest
 from spider.page.scripts import is_code
 from spider.page.signatures import root_name
+from spider.page.xhtml import as_html, is_xhtml
 from spider.url import InvalidURL, normalize
 
 __all__ = ["read"]
@@ -44,8 +45,10 @@ def read(
     """
     page = normalize(url)
     body = inflate(body)
-    decoded = decode(body, content_type or headers.get("content-type"), xml=_XML.match(body) is not None)
-    found = _gathered(decoded.text, page, hidden=hidden)
+    declared = content_type or headers.get("content-type")
+    decoded = decode(body, declared, xml=_XML.match(body) is not None)
+    text = as_html(decoded.text) if is_xhtml(declared) else decoded.text
+    found = _gathered(text, page, hidden=hidden)
     if headers:
         gather_headers(found, headers)
     _cap(found)

@@ -97,6 +97,6 @@ def test_mutated_pages() -> None:
         body = mutated(dice.choice(seeds), dice)
         before = time.process_time()
         check(read(body, URL, hidden=dice.random() < 0.2))
-        assert time.process_time() - before < 2.0
+        assert time.process_time() - before < 5.0
         rounds += 1
     assert rounds > 20

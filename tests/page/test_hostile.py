@@ -14,7 +14,7 @@ from spider.page import read
 
 ROOT = Path(__file__).resolve().parents[2]
 MEGABYTES = 700  # of memory at the most, the interpreter and all libraries included
-SECONDS = 4.0  # of processor time: several times what they take, since machines differ
+SECONDS = 10.0  # of processor time: several times what they take, since machines differ
 
 
 def many(pattern: str, number: int) -> str:
