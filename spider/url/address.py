@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from spider.url.fallback import attempt, whole
+from spider.url.ladder import KEY_LADDER
 from spider.url.spans import Lane  # the compiled twin has `spider.url.lane`'s
 from spider.url.stamp import identify, stamp
 from spider.url.value import URL, codec_of
@@ -71,7 +72,11 @@ def normalize_all(hrefs: Iterable[str], base: URL | str, *, encoding: str = "utf
     return results
 
 
-def identify_all(hrefs: Iterable[str], base: URL | str, *, encoding: str = "utf-8") -> list[tuple[str, int] | None]:
+def identify_all(
+    hrefs: Iterable[str], base: URL | str, *, encoding: str = "utf-8", ladder: str = KEY_LADDER
+) -> list[tuple[str, int] | None]:
     """Normalize a page's links at once, each with the hash of its key; see `normalize_all` and `identify`."""
     addresses = normalize_all(hrefs, base, encoding=encoding)
+    if ladder != KEY_LADDER:
+        return [None if address is None else (address, identify(address, ladder=ladder)) for address in addresses]
     return [None if address is None else (address, stamp(address)) for address in addresses]

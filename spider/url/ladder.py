@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
+from spider.errors import SettingError
+
 __all__ = ["KEY_LADDER", "STEPS", "key"]
 
 # Escapes that are to be written otherwise: with a small digit, or of an unreserved character.
@@ -180,13 +182,21 @@ STEPS: dict[str, Callable[[str], str]] = {
 KEY_LADDER = "escapes,sessions,tracking,sort"
 
 
+@lru_cache(maxsize=64)
+def _steps(ladder: str) -> list[Callable[[str], str]]:
+    """Look the ladder's steps up, in their own order; raise SettingError for one that there is none of."""
+    wanted = {name.strip() for name in ladder.split(",")} - {""}
+    if unknown := sorted(wanted - set(STEPS)):
+        raise SettingError(f"the key has no step {unknown[0]!r}; its steps are {', '.join(STEPS)}")
+    return [step for name, step in STEPS.items() if name in wanted]
+
+
 def key(url: str, ladder: str = KEY_LADDER) -> str:
     """Climb the ladder: the identity of a normalized address, for telling whether two are one.
 
-    `ladder` names steps of `STEPS`, joined by commas; they are taken in their own order.
+    `ladder` names steps of `STEPS`, joined by commas; they are taken in their own order.  Raise
+    SettingError for a name that is none of them.
     """
-    wanted = ladder.split(",")
-    for name, step in STEPS.items():
-        if name in wanted:
-            url = step(url)
+    for step in _steps(ladder):
+        url = step(url)
     return url

@@ -1,9 +1,8 @@
 """The fast lane: ordinary addresses, normalized without a field being cut out; the machine has all others.
 
 Cython compiles this file.  `Lane` reads bytes, one table look-up each; the interpreted twin has its
-like in `spider.url.spans`, made of regular expressions over the same sets.  Both answer None for
-anything out of the ordinary, which `spider.url.reader` then reads from the start.  What they answer
-is what paper 1's tables say in states S0, S1, S5-0 to S5-5, S6 and S8.
+like in `spider.url.spans`, made of regular expressions over the same sets.  Both answer None for what
+is out of the ordinary, which `spider.url.reader` then reads from the start.
 """
 # ruff: noqa: FBT003, PLR2004  # bytes are numbers, see `spider.url.bytewise`; C functions know no keywords
 
@@ -67,6 +66,7 @@ if cython.compiled:
 __all__ = ["Lane"]
 
 
+@cython.final
 @cython.cclass
 class Lane:
     """A page's address, made ready to take its links; None stands for no page."""
@@ -82,8 +82,8 @@ class Lane:
     shifts: cython.bint  # whether even ASCII is encoded otherwise: ISO-2022-JP
     latin: cython.bint  # whether `p` is Latin-1: read once more in UTF-8 if any of it is `high`
     high: cython.bint
-    # The link.  Its answer begins with so much of `head`, then has the host and port from `name` to
-    # `name_end`; `root` is behind the first slash of the answer's path.
+    # The link.  Its answer begins with so much of `head`, then the host and port from `name` to `name_end`.
+    # `root` is behind the first slash of its path.
     p: Bytes
     n: Place
     head: Bytes

@@ -26,7 +26,7 @@ from spider.url.bytewise import (
     copy_bytes,
     take_room,
 )
-from spider.url.ladder import NAMES, PREFIXES, TOKENS, key
+from spider.url.ladder import KEY_LADDER, NAMES, PREFIXES, TOKENS, key
 
 if TYPE_CHECKING:
     import cython
@@ -246,6 +246,9 @@ def stamp(url: str) -> object:
     return hashed(key(url))
 
 
-def identify(url: str) -> int:
-    """Hash the key of a normalized address: BLAKE2b of 8 bytes, read as a signed big-endian integer."""
-    return stamp(url)
+def identify(url: str, *, ladder: str = KEY_LADDER) -> int:
+    """Hash the key of a normalized address: BLAKE2b of 8 bytes, read as a signed big-endian integer.
+
+    `ladder` is as in `key`.
+    """
+    return stamp(url) if ladder == KEY_LADDER else hashed(key(url, ladder))

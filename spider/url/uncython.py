@@ -16,6 +16,7 @@ __all__ = [
     "compiled",
     "declare",
     "exceptval",
+    "final",
     "inline",
     "p_uchar",
     "p_ulonglong",
@@ -35,7 +36,7 @@ def cclass(thing: _Thing) -> _Thing:
     return thing
 
 
-cfunc = inline = cclass
+cfunc = final = inline = cclass
 
 
 def exceptval(*_values: object, **_options: object) -> Callable[[_Thing], _Thing]:

@@ -9,6 +9,7 @@ from types import ModuleType
 
 import pytest
 
+from spider.errors import SettingError
 from spider.url import KEY_LADDER, STEPS, key
 from spider.url.ladder import NAMES, PREFIXES
 
@@ -22,6 +23,16 @@ def test_ladder() -> None:
     assert key("https://www.h.com/a/index.html", "scheme,www,index,slash") == "http://h.com/a/"
     assert key("http://h/%7E", "sort") == "http://h/%7E"
     assert key("http://h/%7E", "") == "http://h/%7E"
+
+
+def test_another_ladder(twin: ModuleType) -> None:
+    """Another ladder gives other hashes, alone and at once; a step that there is none of is refused."""
+    url = "https://h/?b&a"
+    assert twin.identify(url, ladder="scheme") == twin.identify("http://h/?b&a", ladder="")
+    assert twin.identify_all([url], url, ladder="scheme") == [(url, twin.identify(url, ladder="scheme"))]
+    assert twin.identify_all([url], url) == [(url, twin.identify("https://h/?a&b"))]
+    with pytest.raises(SettingError, match="ladder"):
+        key(url, "sort,ladder")
 
 
 @pytest.mark.parametrize(
