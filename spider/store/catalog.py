@@ -15,17 +15,14 @@ import sqlalchemy as sa
 
 from spider import url as urls
 from spider.model import Failed, Fetched, Link, Media, Outcome, Reason, Relation, Request, Skipped
-from spider.store import changes, dialect, frontier, seeds
+from spider.store import changes, dialect, frontier, seeds, takedown
 from spider.store.changes import originals
 from spider.store.frontier import Failure, NewLink
 from spider.store.schema import MEDIA, OutLink, Page, table
 from spider.store.schema import Skipped as SkippedRow
-from spider.store.tally import Tally
+from spider.store.tally import LANDED, Tally
 
-__all__ = ["LANDED", "record"]
-
-LANDED = (0, "landed")
-"""The counter (seed, name) that rises whenever a seed's redirects lead somewhere new."""
+__all__ = ["record"]
 
 GONE = frozenset({404, 410})
 
@@ -48,6 +45,7 @@ class _Batch:
     gone: list[Request] = field(default_factory=list)
     failed_pages: list[dict[str, object]] = field(default_factory=list)
     media: dict[str, list[dict[str, object]]] = field(default_factory=lambda: {kind: [] for kind in MEDIA})
+    elsewhere: list[tuple[Media, int]] = field(default_factory=list)
     links: list[NewLink] = field(default_factory=list)
     out: dict[int, dict[str, object]] = field(default_factory=dict)
     skipped: dict[tuple[int, str], dict[str, object]] = field(default_factory=dict)
@@ -96,6 +94,7 @@ def record(
                 _refuse(batch, place_of, outcome.rule, place.parent_id, now)
             case _:
                 assert_never(outcome)
+    _bar(batch, takedown.forgotten(connection))
     _write(connection, batch, tally, now)
     frontier.renew(connection, _cut_too_soon(mine, moved), tally)
     frontier.renew_nearer(connection, tally)
@@ -169,7 +168,10 @@ def _gather(batch: _Batch, outcome: Fetched, place: frontier.Moved, *, limits: M
         batch.reread.add(request.link_id)
     if page is not None:
         for medium in page.media:
-            batch.media[medium.kind].append(_medium(medium, request.link_id, now))
+            if medium.page is None:
+                batch.media[medium.kind].append(_medium(medium, request.link_id, now))
+            else:
+                batch.elsewhere.append((medium, request.link_id))
     if outcome.medium is not None:
         holder = request.link_id if place.parent_id is None else place.parent_id  # forgotten meanwhile, perhaps
         batch.media[outcome.medium.kind].append(_medium(outcome.medium, holder, now))
@@ -297,6 +299,28 @@ def _count(outcome: Fetched, seed_id: int, tally: Tally) -> None:
         tally.add(seed_id, "cut.max-size")
 
 
+def _bar(batch: _Batch, targets: frozenset[str]) -> None:
+    """Take out what tells of the forgotten: a page read again, or one in flight when they were, knows them still."""
+    if not targets:
+        return
+    batch.links = [link for link in batch.links if not takedown.covers(targets, link.url)]
+    for kind, rows in batch.media.items():
+        batch.media[kind] = [row for row in rows if not takedown.covers(targets, str(row["url"]))]
+    batch.out = {place: row for place, row in batch.out.items() if not takedown.covers(targets, str(row["url"]))}
+    batch.skipped = {
+        place: row for place, row in batch.skipped.items() if not takedown.covers(targets, str(row["url"]))
+    }
+    mentions = (
+        (batch.pages, "redirect_to"),
+        (batch.pages, "canonical"),
+        *((rows, "poster") for rows in batch.media.values()),
+    )
+    for rows, column in mentions:
+        for row in rows:
+            if takedown.covers(targets, str(row[column])):
+                row[column] = None
+
+
 # --- writing --------------------------------------------------------------------------------------
 
 _KEPT_ON_FAILURE = ("status", "fetched_at")
@@ -316,13 +340,17 @@ def _write(connection: sa.Connection, batch: _Batch, tally: Tally, now: int) -> 
         connection.execute(
             insert.on_conflict_do_update(index_elements=[_PAGE.c.link_id], set_=kept), batch.failed_pages
         )
+    links = frontier.add(connection, batch.links, tally)
+    for medium, sitemap in batch.elsewhere:
+        place = medium.page or medium.url
+        holder = links.get((urls.host(place), urls.identify(place)), sitemap)
+        batch.media[medium.kind].append(_medium(medium, holder, now))
     for kind, rows in batch.media.items():
         if rows:
             _write_media(connection, kind, rows)
     changes.still_there(connection, batch.unchanged, now)
     changes.no_longer_there(connection, batch.reread, now)
     changes.gone(connection, batch.gone, now)
-    frontier.add(connection, batch.links, tally)
     _write_counted(connection, _OUT, ["url_hash"], batch.out.values())
     _write_counted(connection, _SKIPPED, ["url_hash", "rule"], batch.skipped.values())
 

@@ -14,7 +14,10 @@ from spider.model import LinkState
 from spider.store import dialect
 from spider.store.schema import Count, Host, table
 
-__all__ = ["Tally"]
+__all__ = ["LANDED", "Tally"]
+
+LANDED = (0, "landed")
+"""The counter (seed, name) that rises whenever scopes change: a seed lands elsewhere, or a target is forgotten."""
 
 
 class Tally:
