@@ -229,7 +229,8 @@ class Media:
     """One medium that a page holds, told once or in several places.
 
     `h` is the signed 64-bit hash of the key of `url`.  `sources` are all the places, `source` the
-    surest of them.  `duration` is in seconds; `format` a container or manifest (mp4, hls, dash, swf).
+    surest of them.  `duration` is in seconds; `format` a container or manifest (mp4, hls, dash, swf);
+    `page` the page that holds it, where another document (a sitemap) says so.
     """
 
     url: str
@@ -244,6 +245,7 @@ class Media:
     poster: str | None = None
     duration: float | None = None
     sources: tuple[Source, ...] = ()
+    page: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,15 +166,20 @@ def _gather(batch: _Batch, outcome: Fetched, place: frontier.Moved, *, limits: M
     )
     if request.known is not None:
         batch.reread.add(request.link_id)
-    if page is not None:
-        for medium in page.media:
-            if medium.page is None:
-                batch.media[medium.kind].append(_medium(medium, request.link_id, now))
-            else:
-                batch.elsewhere.append((medium, request.link_id))
+    for medium in page.media if page is not None else ():
+        if medium.page is None:
+            batch.media[medium.kind].append(_medium(medium, request.link_id, now))
+        else:
+            batch.elsewhere.append((medium, request.link_id))
     if outcome.medium is not None:
         holder = request.link_id if place.parent_id is None else place.parent_id  # forgotten meanwhile, perhaps
         batch.media[outcome.medium.kind].append(_medium(outcome.medium, holder, now))
+    _gather_refused(batch, outcome, now)
+
+
+def _gather_refused(batch: _Batch, outcome: Fetched, now: int) -> None:
+    """Gather what was refused: links that leave the site by the scope's word, and all others by their rule."""
+    request = outcome.request
     for link, rule in outcome.refused:
         if link.relation is Relation.EXTERNAL and rule in SCOPE_RULES:
             row = batch.out.setdefault(

@@ -17,6 +17,9 @@ from spider.store.schema import MEDIA, CrawlerLink, Host, Page, table
 
 __all__ = ["gone", "no_longer_there", "originals", "still_there"]
 
+TOLD_ELSEWHERE = ("content_loc@text", "player_loc@text")
+"""Sources of media that a sitemap tells of: the page itself need not show them."""
+
 _PAGE = table(Page)
 _LINK = table(CrawlerLink)
 
@@ -55,12 +58,16 @@ def still_there(connection: sa.Connection, page_ids: Sequence[int], now: int) ->
 def no_longer_there(connection: sa.Connection, page_ids: Collection[int], now: int) -> None:
     """Take note of media that pages showed before and, read again, do not.
 
-    One that is a link of its own, known as a medium by what it served, stays while that link is complete.
+    One that a sitemap tells of stays.  One that is a link of its own, known as a medium by what it served,
+    stays while that link is complete.
     """
     for model in MEDIA.values():
         for part in dialect.chunks(list(page_ids)):
             query = sa.select(model.id, model.url, model.url_hash).where(
-                model.page_id.in_(part), model.last_seen < now, model.gone_at.is_(None)
+                model.page_id.in_(part),
+                model.last_seen < now,
+                model.gone_at.is_(None),
+                model.source.not_in(TOLD_ELSEWHERE),
             )
             missing = [row.id for row in connection.execute(query) if not _is_link(connection, row.url, row.url_hash)]
             connection.execute(sa.update(model).where(model.id.in_(missing)).values(gone_at=now))

@@ -115,3 +115,20 @@ def test_kin_is_judged_from_the_seed(web: Web, crawl: Crawl) -> None:
     site["/sitemap.xml"] = urlset(f"{server.url}a/in", f"{server.url}out")
     crawl(f"{server.url}a/index", scope="kin", sitemaps=True)
     assert paths(server) == dict.fromkeys(["/a/index", "/sitemap.xml", "/a/in"], 1)
+
+
+def test_a_video_sitemap_tells_of_its_pages(web: Web, crawl: Crawl, rows: Rows) -> None:
+    """A video entry is a video of the page that it names, whether that page shows it or not, at each crawl."""
+    site: dict[str, Any] = {"/": page(), "/watch": page(more="<p>wait for the script</p>")}
+    server = web(site)
+    video = f"<video:video><video:title>Film</video:title><video:content_loc>{server.url}f.mp4</video:content_loc>"
+    site["/sitemap.xml"] = Reply(
+        f'<urlset {NAMESPACE} xmlns:video="http://www.google.com/schemas/sitemap-video/1.1"><url>'
+        f"<loc>{server.url}watch</loc>{video}</video:video></url></urlset>",
+        type="text/xml",
+    )
+    query = "SELECT l.url, v.url, v.title, v.gone_at FROM Video v JOIN CrawlerLink l ON l.id = v.page_id"
+    for _ in range(2):
+        crawl(server.url, sitemaps=True, refresh=0)
+        assert rows(query) == [(f"{server.url}watch", f"{server.url}f.mp4", "Film", None)]
+        site["/watch"] = page(more="<p>wait for the other script</p>")
