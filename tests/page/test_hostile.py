@@ -12,6 +12,8 @@ import pytest
 from spider.model import Page
 from spider.page import read
 
+pytestmark = pytest.mark.no_cover  # watching each line would be timed as well
+
 ROOT = Path(__file__).resolve().parents[2]
 MEGABYTES = 700  # of memory at the most, the interpreter and all libraries included
 SECONDS = 10.0  # of processor time: several times what they take, since machines differ
