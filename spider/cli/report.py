@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable
-from typing import TextIO
+from typing import Any, TextIO
 
 import click
 
+from spider.cli import html
 from spider.cli.ending import complain
 from spider.cli.options import Globals, Pattern, SettingType
 from spider.cli.output import Counted, columns_of, opened, show
@@ -63,9 +64,14 @@ def _host_name(_ctx: click.Context, _parameter: click.Parameter, value: str | No
 @click.option("--since", metavar="AGE", type=SettingType(SINCE), help=SINCE.help)
 @click.option("--gone", is_flag=True, help="What is no longer there; with the two above, what went within that time.")
 @click.option(
-    "--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="How to show it."
+    "--format",
+    "form",
+    type=click.Choice([*FORMATS, "html"]),
+    default="table",
+    show_default=True,
+    help="How to show it; html is one file for a browser, with a gallery.",
 )
-@click.option("--output", metavar="FILE", help="Write to this file, whole or not at all.")
+@click.option("-o", "--output", metavar="FILE", help="Write to this file, whole or not at all.")
 @click.option("--raw", is_flag=True, help="CSV: leave cells that a spreadsheet would run as they are.")
 @click.pass_obj
 def command(  # noqa: PLR0913  # one for each option
@@ -97,17 +103,19 @@ def command(  # noqa: PLR0913  # one for each option
     """
     kinds = tuple(MediaKind) if media == "all" else (MediaKind(media),)
     with Database.open(given.db, create=False) as database, database.read() as connection, opened(output) as stream:
-        found = ask.media_rows(
-            connection,
-            kinds=kinds,
-            confidence=Confidence(confidence),
-            seed=seed,
-            host=host,
-            match=match,
-            gone=gone,
-            since=_moment(connection, new=new, since=since),
-        )
-        records = Counted(media_record(row) for row in found)
+        which: dict[str, Any] = {
+            "kinds": kinds,
+            "confidence": Confidence(confidence),
+            "seed": seed,
+            "host": host,
+            "match": match,
+            "gone": gone,
+            "since": _moment(connection, new=new, since=since),
+        }
+        if form == "html":
+            html.write(connection, stream, name=given.db, **which)
+            return
+        records = Counted(media_record(row) for row in ask.media_rows(connection, **which))
         write(records, stream, form=form, raw=raw)
         empty = not any(ask.link_counts(connection).values())
     if not records.count and not given.quiet:

@@ -2,15 +2,15 @@
 
 `Database` opens it; the modules are functions on a connection: `frontier` moves links, `hosts` and
 `workers` share them out, `seeds` keeps the list, `runs` the record of crawls, `catalog` writes
-outcomes, `origins` what robots.txt said, `ask` and `trace` read, `takedown` forgets.  A `Tally` goes through a
-writing transaction and is flushed at its end.
+outcomes, `origins` what robots.txt said, `ask`, `survey`, `forest` and `trace` read, `takedown` forgets.
+A `Tally` goes through a writing transaction and is flushed at its end.
 """
 
 from __future__ import annotations
 
 from sqlalchemy import Connection
 
-from spider.store import ask, catalog, frontier, hosts, origins, runs, seeds, takedown, trace, workers
+from spider.store import ask, catalog, forest, frontier, hosts, origins, runs, seeds, survey, takedown, trace, workers
 from spider.store.database import Database
 from spider.store.tally import Tally
 
@@ -20,11 +20,13 @@ __all__ = [
     "Tally",
     "ask",
     "catalog",
+    "forest",
     "frontier",
     "hosts",
     "origins",
     "runs",
     "seeds",
+    "survey",
     "takedown",
     "trace",
     "workers",
