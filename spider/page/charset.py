@@ -35,14 +35,14 @@ _CODECS = {
     "utf-16be": "utf_16_be",
 }
 
-_HEADER = re.compile(r"""charset\s*=\s*["']?\s*([^\s"';,]+)""", re.IGNORECASE)
+_HEADER = re.compile(r"""charset\s*+=\s*+["']?+\s*+([^\s"';,]++)""", re.IGNORECASE)
 # A comment or a script may quote a meta that is none.  Each alternative ends at the end of the file at
 # the latest or stops at the next "<", so that no byte is read twice.
 _METAS = re.compile(
     rb"<!--(?:.*?-->|.*\Z)|<script[\s>](?:.*?</script|.*\Z)|<meta([\s/][^<>]*+)>", re.IGNORECASE | re.DOTALL
 )
 _ATTRIBUTE = re.compile(rb"""([^\s"'>/=]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s>"']*+))""")
-_CONTENT = re.compile(rb"""charset\s*=\s*["']?\s*([^\s"';,]+)""", re.IGNORECASE)
+_CONTENT = re.compile(rb"""charset\s*+=\s*+["']?+\s*+([^\s"';,]++)""", re.IGNORECASE)
 _XML = re.compile(rb"""\s*<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._:-]+)["']""")
 _UNSAFE = re.compile("[\0\ud800-\udfff]")
 _SIGNS = re.compile("[^\0-\x7f\ufffd]")

@@ -35,7 +35,7 @@ LINKS = 50_000  # hyperlinks of one page that are kept
 _FRAMES = 20  # documents written into attributes that are read, each one deep
 _HIDDEN = 2_000_000  # characters of comments that are read
 _TEMPLATES = 1000  # templates that are read
-_COMMENTS = re.compile(r"<!--(.*?)-->", re.DOTALL)
+_COMMENTS = re.compile(r"<!--(.*?)(?:-->|\Z)", re.DOTALL)
 
 
 def _base(found: Gathering, _node: LexborNode, attributes: Attributes) -> None:

@@ -113,12 +113,12 @@ def _better(node: LexborNode) -> str | None:
 
     Ruffle plays that one: the class is for Internet Explorer, the embed for all others.
     """
-    for inner in node.css("embed"):
-        attributes = inner.attributes
-        src = attributes.get("src") or ""
-        if src.strip() and is_flash(src, mime=attributes.get("type")):
-            return src
-    return None
+    inner = node.css_first("embed")
+    if inner is None:
+        return None
+    attributes = inner.attributes
+    src = attributes.get("src") or ""
+    return src if src.strip() and is_flash(src, mime=attributes.get("type")) else None
 
 
 def _object_kind(url: str, mime: str | None, class_id: str | None) -> MediaKind | None:

@@ -15,6 +15,8 @@ from spider.model import Confidence, MediaKind, Source
 
 __all__ = ["Attributes", "Claim", "Gathering", "Handler", "Reference", "ancestors"]
 
+_NEAR = 64  # levels; more would let a deep page cost the square of its length
+
 Attributes = dict[str, str | None]
 
 
@@ -85,8 +87,10 @@ Handler = Callable[[Gathering, LexborNode, Attributes], None]
 
 
 def ancestors(node: LexborNode) -> Iterator[LexborNode]:
-    """Yield the elements around `node`, the nearest first."""
+    """Yield the elements around `node`, the nearest first, as far as anyone looks for a meaning."""
     above = node.parent
-    while above is not None:
+    for _ in range(_NEAR):
+        if above is None:
+            return
         yield above
         above = above.parent

@@ -14,7 +14,7 @@ from selectolax.lexbor import LexborNode
 
 from spider.model import Source
 from spider.page.charset import clean
-from spider.page.gather import Attributes, Gathering, Handler, Reference
+from spider.page.gather import Attributes, Gathering, Handler, Reference, ancestors
 
 __all__ = ["LINK_SOURCES", "LINK_TAGS", "refresh_target", "words"]
 
@@ -63,6 +63,7 @@ _NO_DOCUMENT = (
 _REFRESH = re.compile(
     r"""\s*+[0-9.]*+\s*+[;,\s]\s*+(?:url\s*+=\s*+)?("[^"]*+|'[^']*+|[^\s"'].*+)""", re.IGNORECASE | re.DOTALL
 )
+_IMAGE = 100  # characters that looking at one image counts for
 _SPACE = " \t\n\f\r"
 
 
@@ -89,7 +90,8 @@ def label(found: Gathering, node: LexborNode, attributes: Attributes) -> str:
     text = clean(raw)
     if text:
         return text
-    for image in node.css("img"):
+    for image in node.css("img") if found.budget > 0 else ():
+        found.budget -= _IMAGE
         text = clean(image.attributes.get("alt"))
         if text:
             return text
@@ -158,17 +160,10 @@ def _form(found: Gathering, _node: LexborNode, attributes: Attributes) -> None:
 
 def _button(found: Gathering, node: LexborNode, attributes: Attributes) -> None:
     if attributes.get("formaction") and (attributes.get("formmethod") or "get").strip().lower() == "get":
-        form = next((above for above in _forms(node)), None)
+        form = next((above for above in ancestors(node) if above.tag == "form"), None)
         method = attributes.get("formmethod") or (form.attributes.get("method") if form is not None else None)
         if (method or "get").strip().lower() == "get":
             _action(found, attributes, node.tag or "button", "formaction")
-
-
-def _forms(node: LexborNode) -> list[LexborNode]:
-    above = node.parent
-    while above is not None and above.tag != "form":
-        above = above.parent
-    return [above] if above is not None else []
 
 
 def _action(found: Gathering, attributes: Attributes, tag: str, name: str) -> None:

@@ -26,7 +26,7 @@ __all__ = ["Manifest", "gather_manifest", "manifest"]
 
 _URI = re.compile(r'[,:]URI="([^"]{1,4000})"')
 _HLS_TAGS = ("#EXT-X-MEDIA:", "#EXT-X-I-FRAME-STREAM-INF:", "#EXT-X-MAP:", "#EXT-X-PART:", "#EXT-X-PRELOAD-HINT:")
-_PLS = re.compile(r"^\s*File\d{1,6}\s*=\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
+_PLS = re.compile(r"^[ \t]*+File\d{1,6}[ \t]*+=([^\r\n]*+)", re.IGNORECASE | re.MULTILINE)
 _ASX_HREF = re.compile(r"""<(?:ref|entryref)\s[^>]{0,500}?href\s*=\s*["']([^"']{1,4000})["']""", re.IGNORECASE)
 VIDEO, AUDIO = MediaKind.VIDEO, MediaKind.AUDIO
 _MOST = 10_000  # addresses of one manifest

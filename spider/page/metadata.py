@@ -50,9 +50,12 @@ _DOCUMENTS: Final = frozenset({"text/html", "application/xhtml+xml"})
 _DURATION = re.compile(
     r"P(?:(\d{1,5})D)?T?(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,8})(?:\.(\d{1,6}))?S)?", re.IGNORECASE
 )
-_WRAPPING = re.compile(r"^\s*(?:<!--|(?://|/\*)?\s*<!\[CDATA\[(?:\s*\*/)?)|(?:-->|(?://|/\*)?\s*\]\]>(?:\s*\*/)?)\s*$")
+# What JSON is wrapped in against readers that know no scripts, longest first.
+_OPENINGS = ("<!--", "//<![CDATA[", "// <![CDATA[", "/*<![CDATA[*/", "/* <![CDATA[ */", "<![CDATA[")
+_CLOSINGS = ("//-->", "-->", "//]]>", "// ]]>", "/*]]>*/", "/* ]]> */", "]]>")
 _BETWEEN = re.compile(r"[\s;,]*")
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
+_ITEMS = 1000  # properties of microdata that are looked at
 _VALUES = 1000  # values of one block that are read
 _NODES = 20_000  # values of one page's JSON-LD that are looked at
 _AGES = 1e9  # seconds that no medium lasts
@@ -148,8 +151,11 @@ def gather_json(found: Gathering) -> None:
 
 def _values(text: str) -> Iterator[object]:
     """Yield the JSON values of a block, whatever it is wrapped in and however it ends."""
-    for _ in range(2):
-        text = _WRAPPING.sub("", text)
+    text = text.strip()
+    for opening in _OPENINGS:
+        text = text.removeprefix(opening).lstrip()
+    for closing in _CLOSINGS:
+        text = text.removesuffix(closing).rstrip()
     try:
         yield json.loads(text, strict=False)
     except (ValueError, RecursionError):
@@ -227,12 +233,16 @@ _PROPERTIES: Final = MappingProxyType({"contenturl": Confidence.METADATA, "embed
 
 def gather_microdata(found: Gathering, tree: LexborHTMLParser) -> None:
     """Claim what microdata items of a media type name (HTML, section 5)."""
+    left = _ITEMS
     for node in tree.css("[itemprop]"):
         attributes = node.attributes
         name = (attributes.get("itemprop") or "").strip().lower()
         confidence = _PROPERTIES.get(name)
         if confidence is None:
             continue
+        left -= 1
+        if left < 0:
+            return
         scope = next((above for above in ancestors(node) if "itemscope" in above.attributes), None)
         known = _item_type(scope)
         url = next((attributes[key] for key in ("content", "href", "src", "data") if attributes.get(key)), None)

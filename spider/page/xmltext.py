@@ -19,7 +19,7 @@ Element = etree._Element  # noqa: SLF001  # the name that lxml's stubs and docum
 
 REFUSED: Final = "refused: the document declares entities of its own"
 
-_DOCTYPE = re.compile(r"<!DOCTYPE[^>\[]*+\[", re.IGNORECASE)
+_DOCTYPE = re.compile(r"<!DOCTYPE[^<>\[]*+\[", re.IGNORECASE)
 _PROLOG = 100_000  # characters in which a document type must stand to count
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 # A section of character data is kept as it is; elsewhere feeds forget that "&" begins a reference.

@@ -102,6 +102,17 @@ def test_links() -> None:
         pytest.param("<script type=application/ld+json>" + "9" * 500_000, id="a long number"),
         pytest.param("<meta http-equiv=refresh content='" + "1;" * 500_000 + "'>", id="a long refresh"),
         pytest.param("<script>" + "AC_FL_RunContent(" * 100_000, id="calls"),
+        pytest.param("<script type=application/ld+json>{" + " " * 1_000_000 + "}</script>", id="white space in JSON"),
+        pytest.param("<meta http-equiv=x content='charset=" + " " * 1_000_000 + "'>", id="white space in a meta"),
+        pytest.param("[playlist]" + "\n" * 1_000_000 + "File1=a" + " " * 1_000_000 + "b", id="white space in a list"),
+        pytest.param("<!DOCTYPE" * 300_000, id="doctypes"),
+        pytest.param("<rss>" + "<!DOCTYPE" * 300_000, id="doctypes in a feed"),
+        pytest.param("<div>" * 400 + "<i itemprop=contentUrl>a.mp4</i>" * 30_000, id="deep microdata"),
+        pytest.param("<div>" * 400 + "<source src=a.mp4>" * 30_000, id="deep sources"),
+        pytest.param("<div>" * 400 + "<embed src=a.swf>" * 30_000, id="deep embeds"),
+        pytest.param("<object classid=x><param name=movie value=a>" * 90 + "<embed>" * 20_000, id="objects"),
+        pytest.param("<a href=x><object>" * 90 + "<img>" * 50_000, id="anchors around images"),
+        pytest.param("#EXTM3U\n#EXT-X-MEDIA:" + ',URI="' * 300_000, id="a long line of a manifest"),
         pytest.param("<title>" + "x" * 3_000_000, id="a long title"),
         pytest.param("<a href='" + "../" * 700_000 + "'>x</a>", id="a long address"),
         pytest.param(many("<div itemscope><i itemprop=contentUrl>#</i>", 20_000), id="microdata"),
@@ -111,6 +122,13 @@ def test_links() -> None:
 def test_texts(text: str) -> None:
     """No text is slow to read."""
     assert timed(text).url == "http://h.test/dir/page.html"
+
+
+def test_comments_asked_for() -> None:
+    """Comments that never end are no slower where they are read."""
+    began = time.process_time()
+    read(b"<!--" * 500_000, "http://h.test/", hidden=True)
+    assert time.process_time() - began < SECONDS
 
 
 def test_text_of_nested_anchors() -> None:
