@@ -126,6 +126,21 @@ SETTINGS = (
         maximum=100,
     ),
     Setting("header", Kind.HEADER, None, 'Send this header too ("Name: value").', many=True),
+    Setting(
+        "longest-delay",
+        Kind.SECONDS,
+        30.0,
+        "The longest Crawl-delay of a robots.txt that is waited for.",
+        minimum=0,
+        maximum=_MONTH,
+    ),
+    Setting(
+        "longer-delay",
+        Kind.CHOICE,
+        "cap",
+        "What to do where a Crawl-delay is longer: wait the longest there is, or skip the host.",
+        choices=("cap", "skip"),
+    ),
     Setting("sitemaps", Kind.FLAG, True, "Follow sitemaps and feeds too."),  # noqa: FBT003  # a row of a table
     Setting("traps", Kind.FLAG, True, "Keep out of spaces without end."),  # noqa: FBT003  # a row of a table
     Setting("refresh", Kind.AGE, "1d", "Visit pages again that were read longer ago than this; never = only new ones."),

@@ -76,6 +76,11 @@ class Lane:
         """Whether it may be asked now."""
         return self.in_flight < per_host and self.due <= now and not self.leaving
 
+    @property
+    def asks_too_much(self) -> bool:
+        """Whether its robots.txt wants longer waits than are granted."""
+        return self.pace.crawl_delay is not None and self.pace.crawl_delay > self.pace.cap
+
     def ruling(self, origin: str, now: float) -> Ruling | None:
         """Return what is known of an origin's robots.txt and still holds at `now` (steady seconds)."""
         known = self.rulings.get(origin)

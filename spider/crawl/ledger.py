@@ -214,7 +214,7 @@ class Ledger:
         waits = self._plan.delay > 0
         by_id = {}
         for host in leased:
-            pace = Pace(self._plan.delay, latency=host.latency / MICRO)
+            pace = Pace(self._plan.delay, latency=host.latency / MICRO, cap=self._plan.longest_delay)
             due = steady + max(0.0, (host.next_at - now) / MICRO) if waits else steady
             by_id[host.id] = self.lanes[host.name] = Lane(host, pace, due, failures=host.failures, strict=self._deepest)
         for row in origins.origin_rows(connection, list(by_id)):

@@ -32,21 +32,25 @@ class Gate:
         obey_robots: bool,
         ruling_of: RulingOf,
         closed: Callable[[str], str | None] | None = None,
+        too_slow: Callable[[str], bool] | None = None,
     ) -> None:
         """`judge` gives the judge of the moment; `ruling_of` what is known of robots.txt, asked only when obeyed.
 
-        `closed` names the rule by which the pattern of a page's address was closed.
+        `closed` names the rule by which the pattern of a page's address was closed; `too_slow` tells whether
+        an address's host asks for longer waits than are granted, and is to be skipped for it.
         """
         self._judge = judge
         self._obey = obey_robots
         self._ruling_of = ruling_of
         self._closed = closed
+        self._too_slow = too_slow
 
     def permit(self, url: str, purpose: Purpose) -> Verdict:
         """Say whether an address may be asked for a purpose.
 
         Rules: scheme, forgotten, those of traps, robots (closed), robots-unknown (not asked for yet, ask first),
-        robots-unreachable (no answer, so all is closed: RFC 9309, section 2.3.1.4).
+        crawl-delay (longer than is granted), robots-unreachable (no answer, so all is closed: RFC 9309,
+        section 2.3.1.4).
         """
         if not url.startswith(("http://", "https://")):
             return Rejected("scheme")
@@ -64,6 +68,8 @@ class Gate:
         ruling = self._ruling_of(url)
         if ruling is None:
             return Rejected("robots-unknown")
+        if self._too_slow is not None and self._too_slow(url):
+            return Rejected("crawl-delay")
         if ruling.allows(AGENT_TOKEN, url):
             return Accepted()
         return Rejected("robots" if ruling.status is not None and ruling.access == "parse" else "robots-unreachable")

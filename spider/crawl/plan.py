@@ -45,6 +45,8 @@ class Plan:
     dedup: str = "exact"
     nofollow: str = "obey"
     meta_robots: str = "obey"
+    longest_delay: float = 30.0
+    longer_delay: str = "cap"
     sitemaps: bool = True
     traps: bool = True
     exclusive: bool = False

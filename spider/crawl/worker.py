@@ -54,6 +54,7 @@ class Worker:
             obey_robots=plan.robots == "obey",
             ruling_of=self._ruling_of,
             closed=self._traps.closed if plan.traps else None,
+            too_slow=self._is_too_slow if plan.longer_delay == "skip" else None,
         )
         self._visitor = Visitor(
             client,
@@ -202,6 +203,10 @@ class Worker:
         lane = self.ledger.lanes.get(urls.host(url))
         return None if lane is None else lane.ruling(robots_url(url), self._clock.steady())
 
+    def _is_too_slow(self, url: str) -> bool:
+        lane = self.ledger.lanes.get(urls.host(url))
+        return lane is not None and lane.asks_too_much
+
     # --- in the threads ---------------------------------------------------------------------------
 
     def _perform(self, work: tuple[Lane, Visit | Errand]) -> Done:
@@ -238,6 +243,8 @@ class Worker:
             return
         robots.hold(home, done.ruling, steady=self._clock.steady(), patient=self._plan.delay > 0)
         home.asking.discard(errand.origin)
+        if home.asks_too_much and self._plan.longer_delay == "cap":
+            self.cut["crawl-delay"] += 1
         self._rulings.append((home, errand.cause, done.ruling))
 
     def _healing(self, failed: Failed, asked: float | None) -> Failed:

@@ -90,7 +90,7 @@ def test_a_linked_medium_lives_by_its_own_link(web: Web, crawl: Crawl, rows: Row
     assert rows("SELECT gone_at FROM Audio") == [(None,), (None,)]
     site.pages["/get?7"] = Reply(status=410)
     crawl(refresh=0)
-    found = dict(rows("SELECT url, gone_at IS NOT NULL FROM Audio"))
+    found: dict[str, int] = dict(rows("SELECT url, gone_at IS NOT NULL FROM Audio"))
     assert found == {f"{server.url}get?7": 1, f"{server.url}new": 0}
 
 
