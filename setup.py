@@ -37,7 +37,9 @@ def extensions() -> list[Extension]:
     spec.loader.exec_module(engine)
     source = ROOT / "build" / "twin" / f"{engine.COMPILED}.py"
     source.parent.mkdir(parents=True, exist_ok=True)
-    source.write_text(engine.assemble(folder), encoding="utf-8")
+    text = engine.assemble(folder)
+    if not source.exists() or source.read_text(encoding="utf-8") != text:  # else Cython need not do it again
+        source.write_text(text, encoding="utf-8")
     twin = Extension(
         f"spider.url.{engine.COMPILED}",
         [source.relative_to(ROOT).as_posix()],

@@ -120,29 +120,7 @@ def _on_path(url: str, change: Callable[[str], str]) -> str:
     return change(head) + mark + query
 
 
-def slash(url: str) -> str:
-    r"""Drop slashes and backslashes at the path's end (paper 3); off unless asked for.
-
-    ``/a/`` and ``/a`` are one on most servers, which send the one to the other.
-    """
-    return _on_path(url, _without_slashes)
-
-
-def _without_slashes(head: str) -> str:
-    """Cut slashes and backslashes off the end, but for the root's."""
-    root = head.find("/", head.find("://") + 3) + 1 if "://" in head else 0
-    end = len(head)
-    while end > root:
-        if head[end - 1] in "/\\":
-            end -= 1
-        elif head[end - 3 : end].upper() == "%5C":
-            end -= 3
-        else:
-            break
-    return head[: max(end, root)]
-
-
-_INDEX = re.compile(r"/(?:index|default)\.(?:html?|shtml|xhtml|php[345]?|aspx?|jspx?|cgi)$", re.IGNORECASE)
+_INDEX = re.compile(r"(?:index|default)\.(?:html?|shtml|xhtml|php[345]?|aspx?|jspx?|cgi)", re.IGNORECASE)
 
 
 def index(url: str) -> str:
@@ -150,7 +128,46 @@ def index(url: str) -> str:
 
     ``/a/index.html`` and ``/a/`` are one where the server serves a directory by that file.
     """
-    return _on_path(url, lambda head: _INDEX.sub("/", head))
+    return _on_path(url, _without_index)
+
+
+def _without_index(head: str) -> str:
+    """Cut index files off the end, with the slashes behind them."""
+    end, root = len(head), _root(head)
+    while True:
+        stop = _slashes(head, root, end)
+        start = head.rfind("/", 0, stop) + 1
+        if start < root or not _INDEX.fullmatch(head, start, stop):
+            return head[:end]
+        end = start
+
+
+def slash(url: str) -> str:
+    r"""Drop slashes and backslashes at the path's end (paper 3); off unless asked for.
+
+    ``/a/`` and ``/a`` are one on most servers, which send the one to the other.
+    """
+    return _on_path(url, lambda head: head[: _slashes(head, _root(head), len(head))])
+
+
+def _root(head: str) -> int:
+    """Find the place behind the path's first slash; the end where there is a host and no path."""
+    colon = head.find("://")
+    if colon < 0:
+        return 0
+    return head.find("/", colon + 3) + 1 or len(head)
+
+
+def _slashes(head: str, root: int, end: int) -> int:
+    """Find where the slashes and backslashes before `end` begin, the root's left out."""
+    while end > root:
+        if head[end - 1] in "/\\":
+            end -= 1
+        elif head[end - 3 : end].upper() == "%5C":
+            end -= 3
+        else:
+            break
+    return max(end, root)
 
 
 def www(url: str) -> str:
@@ -174,8 +191,8 @@ STEPS: dict[str, Callable[[str], str]] = {
     "sessions": sessions,
     "tracking": tracking,
     "sort": sort,
-    "slash": slash,
     "index": index,
+    "slash": slash,  # behind index, which leaves one
     "www": www,
     "scheme": scheme,
 }

@@ -19,8 +19,8 @@ TOKEN = "0123456789abcdef01234567"
 def test_ladder() -> None:
     """Four steps are taken unless others are asked for, always in the ladder's order."""
     assert KEY_LADDER == "escapes,sessions,tracking,sort"
-    assert list(STEPS) == ["escapes", "sessions", "tracking", "sort", "slash", "index", "www", "scheme"]
-    assert key("https://www.h.com/a/index.html", "scheme,www,index,slash") == "http://h.com/a/"
+    assert list(STEPS) == ["escapes", "sessions", "tracking", "sort", "index", "slash", "www", "scheme"]
+    assert key("https://www.h.com/a/index.html", "scheme,www,index,slash") == "http://h.com/a"
     assert key("http://h/%7E", "sort") == "http://h/%7E"
     assert key("http://h/%7E", "") == "http://h/%7E"
 
@@ -68,6 +68,10 @@ def test_another_ladder(twin: ModuleType) -> None:
         ("slash", "mailto:a/", "mailto:a"),
         ("index", "http://h/a/index.PHP?b", "http://h/a/?b"),
         ("index", "http://h/a/index.htmlx", "http://h/a/index.htmlx"),
+        ("index", "http://h/a/index.html/default.asp//", "http://h/a/"),
+        ("index", "http://h/index.html", "http://h/"),
+        ("index", "foo://index.html", "foo://index.html"),
+        ("slash", "foo://", "foo://"),
         ("www", "https://www.h.com/www.", "https://h.com/www."),
         ("www", "http://www.com/", "http://www.com/"),
         ("scheme", "https://h/", "http://h/"),
