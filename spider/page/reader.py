@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from spider.model import Page
+from spider.model import Confidence, Page, Source
 from spider.page.charset import Decoded, clean, decode
 from spider.page.document import LINKS, gather
 from spider.page.feeds import FEED_ROOTS, gather_feed, inflate
 from spider.page.found import Addresses, links, media, others
-from spider.page.gather import Gathering
+from spider.page.gather import Claim, Gathering
 from spider.page.headers import gather_headers
 from spider.page.manifests import gather_manifest, manifest
 from spider.page.scripts import is_code
-from spider.page.signatures import root_name
+from spider.page.signatures import root_name, signature
 from spider.page.xhtml import as_html, is_xhtml
 from spider.url import InvalidURL, normalize
 
@@ -24,6 +24,7 @@ __all__ = ["read"]
 
 _XML = re.compile(rb"\s*+(?:\xef\xbb\xbf)?<\?xml\s|\s*+<(?:rss|feed|urlset|sitemapindex|rdf:RDF)[\s>]")
 _NO_HEADERS: Final[Mapping[str, str]] = MappingProxyType({})
+_HEAD = 4096  # bytes that a file is told by
 _MEDIA = 20_000  # claims of one page that are weighed
 
 
@@ -37,7 +38,7 @@ def read(
 ) -> Page:
     """Read a document: its charset, links, media, feeds, robots directives and scripts.
 
-    HTML, RSS, Atom, sitemaps (gzip too) and playlists are told apart by what is in them.
+    HTML, RSS, Atom, sitemaps (gzip too), playlists and media files are told apart by what is in them.
 
     `url` is the address it came from, `content_type` the header's value with its parameters (by default
     the one in `headers`).  `hidden` reads comments and templates too, with the confidence "comment".
@@ -48,11 +49,23 @@ def read(
     declared = content_type or headers.get("content-type")
     decoded = decode(body, declared, xml=_XML.match(body) is not None)
     text = as_html(decoded.text) if is_xhtml(declared) else decoded.text
-    found = _gathered(text, page, hidden=hidden)
+    found = _itself(body, page, declared) or _gathered(text, page, hidden=hidden)
     if headers:
         gather_headers(found, headers)
     _cap(found)
     return _page(page, decoded, found)
+
+
+def _itself(body: bytes, page: str, declared: str | None) -> Gathering | None:
+    """Take bytes that are no text, and a medium's, as that medium: no markup is looked for in them."""
+    head = body[:_HEAD]
+    if b"\0" not in head or (declared or "").strip().lower().startswith("text/"):
+        return None
+    told = signature(head)
+    if told is None:
+        return None
+    claim = Claim(page, Source("document", "body"), Confidence.ELEMENT, told[0], format=told[1])
+    return Gathering(claims=[claim])
 
 
 def _gathered(text: str, page: str, *, hidden: bool) -> Gathering:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from spider.model import Confidence, MediaKind
-from spider.page import media_kind, sniff
+from spider.page import media_kind, read, sniff
 from spider.page.kinds import EXTENSIONS, MIME_TYPES
 from spider.page.links import LINK_SOURCES, LINK_TAGS
 from spider.page.media import MEDIA_SOURCES, MEDIA_TAGS
@@ -115,6 +115,16 @@ def test_type_where_the_head_is_silent() -> None:
     assert sniff(b"\0\0\0\x20ftypisom\0\0", "audio/mp4") == "audio"
     assert sniff(b"FWS\x09", "audio/mp4") == "flash"
     assert sniff(b"?", "video/mp4") == "video"
+
+
+def test_a_file_is_a_page_with_itself() -> None:
+    """Read as a page, a media file is one medium and no markup; a text that begins like one is a text."""
+    body = b"FWS\x09\0\0<a href=x>x</a>"
+    page = read(body, "http://h.test/a", content_type="application/octet-stream")
+    assert [(medium.kind, medium.format, medium.url) for medium in page.media] == [("flash", "swf", "http://h.test/a")]
+    assert page.links == ()
+    assert len(read(body, "http://h.test/a", content_type="text/html").links) == 1
+    assert len(read(b"ID3 <a href=x>x</a>", "http://h.test/a").links) == 1
 
 
 def test_players() -> None:
