@@ -345,7 +345,7 @@ def measured_peers() -> dict[str, dict[str, str]]:
     sys.path.insert(0, str(ROOT))
     kinds = importlib.import_module("spider.page.kinds")
     table = {name: str(kind) for name, (kind, _) in kinds.EXTENSIONS.items()}
-    command = [python, __file__, "--peers"]
+    command = [str(python), __file__, "--peers"]
     done = subprocess.run(command, input=json.dumps(table), capture_output=True, text=True, check=True)
     answer: dict[str, dict[str, str]] = json.loads(done.stdout.splitlines()[-1])
     return answer

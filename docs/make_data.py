@@ -15,7 +15,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from spider import model
-from spider.store import schema
+from spider.store import columns, schema
 
 TARGET = Path(__file__).with_name("data.md")
 
@@ -31,15 +31,15 @@ integer that stands for a word; the [codes](#codes) are below. A column marked *
 """
 
 
-def models() -> list[type[schema.Base]]:
+def models() -> list[type[columns.Base]]:
     """Return the models in the order in which the schema file tells them."""
     found = vars(schema).values()
-    return [cls for cls in found if inspect.isclass(cls) and issubclass(cls, schema.Base) and cls is not schema.Base]
+    return [cls for cls in found if inspect.isclass(cls) and issubclass(cls, columns.Base) and cls is not columns.Base]
 
 
 def is_code(column: sa.Column[object]) -> type[model.Coded] | None:
     """Return the enumeration whose words the column holds, None for any other column."""
-    return column.type.words if isinstance(column.type, schema.Code) else None
+    return column.type.words if isinstance(column.type, columns.Code) else None
 
 
 def type_name(column: sa.Column[object]) -> str:
@@ -95,7 +95,7 @@ def rule_lines(table: sa.Table) -> list[str]:
     return sorted(lines) + sorted(index_line(index) for index in table.indexes)
 
 
-def table_lines(cls: type[schema.Base]) -> list[str]:
+def table_lines(cls: type[columns.Base]) -> list[str]:
     """Return the section of one table."""
     table = cls.__table__
     if not isinstance(table, sa.Table):

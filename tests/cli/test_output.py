@@ -28,7 +28,9 @@ ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make a database with media once."""
-    return fill(tmp_path_factory.mktemp("filled") / "filled.db")
+    path = tmp_path_factory.mktemp("filled") / "filled.db"
+    fill(path)
+    return path
 
 
 # --- files -------------------------------------------------------------------

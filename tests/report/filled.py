@@ -82,13 +82,13 @@ FAILURES = {
 }
 
 
-def fill(path: Path | str) -> Path | str:
-    """Make the database and return its path."""
-    with Database.open(str(path)) as database:
+def fill(address: Path | str) -> None:
+    """Make the database at a path or an address."""
+    with Database.open(str(address)) as database:
         with database.write() as connection:
             tally = Tally()
-            for address in (ROOT, RADIO):
-                seeds.add_seed(connection, address, now=NOW)
+            for url in (ROOT, RADIO):
+                seeds.add_seed(connection, url, now=NOW)
             for seed in seeds.seed_rows(connection):
                 seeds.plant(connection, seed, limit=LIMIT, tally=tally)
             run = runs.begin(connection, now=NOW)
@@ -101,7 +101,6 @@ def fill(path: Path | str) -> Path | str:
             tally = Tally()
             workers.unregister(connection, me, tally)
             tally.flush(connection)
-    return path
 
 
 def _round(database: Database, me: int) -> int:
@@ -149,7 +148,7 @@ def _outcome(request: Request) -> Outcome:
         request.url,
         title=title,
         media=media,
-        links=tuple((link, request.seed_id) for link in links),
+        links=links,
     )
     response = Response(request, request.url, 200, {"content-type": "text/html"})
     return Fetched(request, response, page=page, links=tuple((link, request.seed_id) for link in links))

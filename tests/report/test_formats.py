@@ -37,7 +37,9 @@ COMMANDS = {
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make the database once."""
-    return fill(tmp_path_factory.mktemp("filled") / "filled.db")
+    path = tmp_path_factory.mktemp("filled") / "filled.db"
+    fill(path)
+    return path
 
 
 def answer(database: Path | str, args: list[str]) -> str:
@@ -120,7 +122,8 @@ def write_golden() -> None:
     """Write every file of golden/ anew."""
     GOLDEN.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        database = fill(Path(folder) / "filled.db")
+        database = Path(folder) / "filled.db"
+        fill(database)
         for name, args in COMMANDS.items():
             (GOLDEN / name).write_bytes(answer(database, args).encode())
             sys.stdout.write(f"{GOLDEN / name}\n")

@@ -153,17 +153,17 @@ def test_not_ours(kind: str, database: Database) -> None:
         other = worker(connection, 2)
         workers.recover(connection, lambda row: row.id == worker_id, tally)
         assert [taken.link_id for taken in take(connection, other, tally)] == [request.link_id]
-    outcome: Outcome = {
+    outcomes: dict[str, Outcome] = {
         "fetched": full(request, request.seed_id),
         "redirected": redirected(request, "http://b.test/"),
         "failed": Failed(request, Reason.CLIENT, "HTTP status 410", 410),
         "skipped": Skipped(request, "robots"),
         "itself": redirected(request, "http://a.test/?utm_source=x"),
-    }[kind]
+    }
     before = everything(database)
-    assert record(database, worker_id, outcome) == []
+    assert record(database, worker_id, outcomes[kind]) == []
     assert everything(database) == before
-    assert record(database, other, outcome) == [outcome]
+    assert record(database, other, outcomes[kind]) == [outcomes[kind]]
 
 
 # --- redirects ------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ def refusal(address: str, *, create: bool = True) -> str:
     return line
 
 
-def facts(address: str) -> tuple[str, str]:
+def facts(address: str) -> tuple[str | None, str | None]:
     """Return the revision and the key ladder that a database holds."""
     with Database.open(address) as database, database.read() as connection:
         revision = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))

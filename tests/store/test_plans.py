@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 import sqlalchemy as sa
@@ -40,7 +40,12 @@ def plans(filled: Database) -> Iterator[list[str]]:
     found: list[str] = []
 
     def explain(
-        connection: sa.Connection, cursor: object, statement: str, parameters: object, context: object, many: object
+        connection: sa.Connection,
+        cursor: object,
+        statement: str,
+        parameters: Sequence[object],
+        context: object,
+        many: object,
     ) -> None:
         del cursor, context, many
         if re.match(r"(SELECT|UPDATE|DELETE)", statement) and re.search("CrawlerLink|Host", statement):
