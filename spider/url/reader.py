@@ -78,6 +78,7 @@ class _Reader:
         self.text = percent.scalars(clean)
         self.scheme = ""
         self.special = False
+        self.begin = 0  # of a file's host
         if log:
             self._log_cleaning(log.errors)
 
@@ -167,6 +168,8 @@ class _Reader:
                 state, index = self._no_scheme(), 0
                 continue
             reads = cls == "/" or state in {"T0", "T1", "TF"}
+            if state == "T9":
+                self.begin = index + 1
             if following[0] == "S":
                 return state, following, index + (reads and following == "S0")
             state, index = following, index + reads
@@ -235,7 +238,7 @@ class _Reader:
 
     def _file_host(self, index: int) -> Fields:
         """Read the host between ``file://`` and the path; a drive letter is the path's (file host state)."""
-        start = re.match(r"(?:[^:]*:)?[/\\]{2}", self.text).end()  # type: ignore[union-attr]  # TF is behind two slashes
+        start = self.begin
         name = self.text[start:index]
         if len(name) == 2 and _DRIVE.match(name):  # noqa: PLR2004
             self.report("file-invalid-Windows-drive-letter-host", start)
