@@ -17,6 +17,7 @@ import sqlalchemy as sa
 from spider import url as urls
 from spider.errors import InputError
 from spider.model import Confidence, LinkState, MediaKind, Reason, SeedStatus
+from spider.store import dialect
 from spider.store.schema import MEDIA, Count, CrawlerLink, Host, MediaCheck, OutLink, Page, Run, SeedLink, table
 from spider.store.schema import Skipped as SkippedRow
 from spider.store.tally import LANDED
@@ -150,7 +151,7 @@ def _streamed(
         query = query.where(_LINK.c.seed_id == seed_id)
     if host is not None:
         query = query.join(_HOST, _HOST.c.id == _LINK.c.host_id).where(_HOST.c.name == host.lower())
-    for row in connection.execute(query, execution_options={"yield_per": 500}):
+    for row in dialect.streamed(connection, query):
         page_id, page, title, media, text, source, root, depth, first, last, name, *known = row
         told = (page, title or "", media, kind, text or "", source, root, depth, first, last)
         yield page_id, kind.code, MediaRow(*told, page_id, name or "", *known)
@@ -297,7 +298,7 @@ def error_rows(
         query = query.where(_LINK.c.seed_id == find_seed(connection, seed))
     if reason is not None:
         query = query.where(_LINK.c.reason == reason)
-    for row in connection.execute(query, execution_options={"yield_per": 500}):
+    for row in dialect.streamed(connection, query):
         yield ErrorRow(*row)
 
 

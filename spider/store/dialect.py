@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-__all__ = ["chunks", "insert"]
+__all__ = ["chunks", "insert", "streamed"]
 
 CHUNK = 500  # values in one IN list: far below either engine's limit, and few statements a page
 
@@ -20,6 +20,12 @@ def insert(connection: sa.Connection, table: sa.Table) -> sqlite.Insert | postgr
     if connection.dialect.name == "postgresql":
         return postgresql.insert(table)
     return sqlite.insert(table)
+
+
+def streamed(connection: sa.Connection, query: sa.Select[Any], *, at_once: int = 500) -> Iterator[Any]:
+    """Yield rows as they come, a few in memory; the query ends too where nobody reads to its end."""
+    with connection.execute(query, execution_options={"yield_per": at_once}) as result:
+        yield from result
 
 
 def chunks(values: Sequence[T]) -> Iterator[Sequence[T]]:

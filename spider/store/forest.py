@@ -75,7 +75,7 @@ class Forest:
         if seed is not None:
             query = query.where(_LINK.c.seed_id == find_seed(connection, seed))
         self._parents: dict[int, int | None] = {
-            row.id: row.parent_id for row in connection.execution_options(yield_per=2000).execute(query)
+            row.id: row.parent_id for row in dialect.streamed(connection, query, at_once=2000)
         }
         self._plant()
         self.beneath = self._sums()
@@ -201,7 +201,5 @@ def link_rows(connection: sa.Connection, *, seed: str | None = None) -> Iterator
     )
     if seed is not None:
         query = query.where(_LINK.c.seed_id == find_seed(connection, seed))
-    for url, state, depth, root, above, text, source, relation in connection.execution_options(yield_per=500).execute(
-        query
-    ):
+    for url, state, depth, root, above, text, source, relation in dialect.streamed(connection, query):
         yield LinkRow(url, state, depth, root, above, text or "", source, str(relation))

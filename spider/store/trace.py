@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from spider import url as urls
 from spider.model import LinkState, MediaKind, Reason, SeedStatus
-from spider.store import identity, takedown
+from spider.store import dialect, identity, takedown
 from spider.store.schema import MEDIA, CrawlerLink, OutLink, Page, SeedLink, table
 from spider.store.schema import Skipped as SkippedTable
 
@@ -124,7 +124,7 @@ def _outside() -> sa.Select[Any]:
 
 
 def _streamed(connection: sa.Connection, query: sa.Select[Any]) -> Iterator[SkippedRow]:
-    for row in connection.execution_options(yield_per=500).execute(query):
+    for row in dialect.streamed(connection, query):
         yield SkippedRow(*row)
 
 
