@@ -21,7 +21,9 @@ __all__ = ["command"]
 @click.argument("seeds", nargs=-1, metavar="[SEEDS]...")
 @setting_options()
 @click.pass_obj
-def command(given: Globals, /, seeds: tuple[str, ...], **values: Any) -> int:  # noqa: ANN401  # the settings
+def command(
+    given: Globals, /, seeds: tuple[str, ...], *, log: str | None, log_format: str, **values: Any  # noqa: ANN401  # the settings
+) -> int:  # fmt: skip
     """Visit seeds and record the media of their pages.
 
     SEEDS are files with one address a line, "-" for the standard input, or
@@ -35,7 +37,8 @@ def command(given: Globals, /, seeds: tuple[str, ...], **values: Any) -> int:  #
     with Database.open(given.db, create=bool(found)) as database:
         if not found:
             _check_known(database, given.db)
-        return follow(Crawler(database, Plan(**values), seeds=found), quiet=given.quiet, verbose=bool(given.verbose))
+        crawl = Crawler(database, Plan(**values), seeds=found)
+        return follow(crawl, quiet=given.quiet, verbose=bool(given.verbose), log=log, log_format=log_format)
 
 
 def _check_known(database: Database, name: str) -> None:

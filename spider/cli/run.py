@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
 from spider.cli.ending import complain, say, tell
+from spider.cli.log import logged
 from spider.cli.progress import progress, summary
 from spider.cli.signals import stopping
 from spider.model import Failed, Fetched, Outcome
@@ -38,20 +39,30 @@ class Crawl(Protocol):
         ...
 
 
-def follow(crawl: Crawl, *, quiet: bool, verbose: bool) -> int:
+def follow(
+    crawl: Crawl, *, quiet: bool, verbose: bool, log: str | None = None, log_format: str = "text"
+) -> int:  # fmt: skip
     """Run a crawl to its end and return the exit code.
 
     The last line counts what was refused or cut.  Seeds that failed are named even when all else is silent.
+    `log` is the file that each outcome is written to, as text or JSON lines.
     """
     failed: dict[str, Failed] = {}
-    with progress(crawl, quiet=quiet, verbose=verbose) as shown, stopping(crawl, shown.note) as caught:
+    with (
+        logged(log, log_format) as written,
+        progress(crawl, quiet=quiet, verbose=verbose) as shown,
+        stopping(crawl, shown.note) as caught,
+    ):
         try:
             for outcome in crawl.run():
                 shown.outcome(outcome)
+                written.outcome(outcome)
                 _remember(failed, outcome)
+            written.ended(summary(crawl.snapshot()), crawl.last_line())
         except Exception as error:
             if caught.exit_code is None:
                 raise
+            written.failed(error)
             tell(error)  # the code is the signal's, which was there first
     for failure in failed.values():
         complain(f"seed {failure.request.url}: {failure.reason}: {failure.message}")
