@@ -53,16 +53,13 @@ def url(*, urls: tuple[str, ...], base: str | None, encoding: str, trace: bool, 
     code = 0
     for text in urls or _lines():
         if trace:
-            _show_steps(text, foundation, encoding)
+            _explain(text, foundation, encoding)
         try:
             parsed = machine.parse(text, foundation, encoding=encoding)
         except InvalidURL as error:
             complain(str(error))
             code = USAGE
             continue
-        if trace:
-            for name, place in parsed.errors:
-                click.echo(f"{name} at column {place + 1}:\n{caret(text, place)}")
         address = machine.normalize(text, foundation, encoding=encoding) if as_key else ""
         click.echo(machine.key(address) if as_key else str(parsed))
     return code
@@ -74,13 +71,15 @@ def _lines() -> Iterator[str]:
         yield line.decode("utf-8", "replace").rstrip("\r\n")
 
 
-def _show_steps(text: str, base: machine.URL | None, encoding: str) -> None:
-    """Write the machine's run as a table: state, input, next state."""
-    steps = machine.trace(text, base, encoding=encoding)
+def _explain(text: str, base: machine.URL | None, encoding: str) -> None:
+    """Write the machine's run as a table (state, input, next state), and each error with a caret under its place."""
+    steps, errors = machine.explain(text, base, encoding=encoding)
     rows = [("state", "input", "next"), *((s.state, _shown(s.input), s.next) for s in steps)]
     width = max(len(row[1]) for row in rows)
     for state, token, following in rows:
         click.echo(f"{state:<6} {token:<{width}}  {following}")
+    for name, place in errors:
+        click.echo(f"{name} at column {place + 1}:\n{caret(text, place)}")
 
 
 def _shown(token: str) -> str:

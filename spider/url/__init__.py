@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from spider.url.engine import choose
 from spider.url.ladder import KEY_LADDER, STEPS, key
 from spider.url.relation import directory, host, is_kin, relation
-from spider.url.value import URL, InvalidURL, Step, parse, trace
+from spider.url.value import URL, InvalidURL, Step, explain, parse, trace
 
 if TYPE_CHECKING:
     from spider.url.address import identify, identify_all, is_compiled, normalize, normalize_all
@@ -27,6 +27,7 @@ __all__ = [
     "InvalidURL",
     "Step",
     "directory",
+    "explain",
     "host",
     "identify",
     "identify_all",

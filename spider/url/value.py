@@ -9,7 +9,7 @@ from spider.errors import InvalidURL
 from spider.url import charset, reader
 from spider.url.fields import Fields, serialize
 
-__all__ = ["URL", "InvalidURL", "Step", "codec_of", "fields_of", "parse", "trace"]
+__all__ = ["URL", "InvalidURL", "Step", "codec_of", "explain", "fields_of", "parse", "trace"]
 
 Step = reader.Step
 
@@ -54,7 +54,7 @@ class URL:
         """
         log = reader.Log()
         reader.run(*self._source, log)
-        return sorted(dict.fromkeys(log.errors), key=lambda error: error[1])
+        return _in_order(log.errors)
 
     def __str__(self) -> str:
         """Write the URL, fragment and all."""
@@ -95,15 +95,28 @@ def parse(text: str, base: URL | str | None = None, *, encoding: str = "utf-8") 
     return URL(*reader.run(*source), source)
 
 
-def trace(text: str, base: URL | str | None = None, *, encoding: str = "utf-8") -> list[Step]:
-    """List the machine's steps over `text`; where it is no URL, those up to the place that fails.
+def explain(
+    text: str, base: URL | str | None = None, *, encoding: str = "utf-8"
+) -> tuple[list[Step], list[tuple[str, int]]]:
+    """List the machine's steps over `text`, and its validation errors in the order of their places.
 
-    Raise InvalidURL only if `base` is no URL.
+    Where it is no URL, both end with what fails.  Raise InvalidURL only if `base` is no URL.
     """
     log = reader.Log()
+    fields = fields_of(base)
+    failure: list[tuple[str, int]] = []
     try:
-        reader.run(text, fields_of(base), codec_of(encoding), log)
-    except InvalidURL:
-        if base is not None:
-            fields_of(base)
-    return log.steps
+        reader.run(text, fields, codec_of(encoding), log)
+    except InvalidURL as error:
+        failure = [(error.reason, error.position)]
+    return log.steps, _in_order(log.errors) + failure
+
+
+def trace(text: str, base: URL | str | None = None, *, encoding: str = "utf-8") -> list[Step]:
+    """List the machine's steps over `text`; see `explain`."""
+    return explain(text, base, encoding=encoding)[0]
+
+
+def _in_order(errors: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Sort errors by their places; what two states met is told once."""
+    return sorted(dict.fromkeys(errors), key=lambda error: error[1])

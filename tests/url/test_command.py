@@ -50,10 +50,13 @@ def test_no_url(spider: Spider) -> None:
 
 
 def test_trace_of_no_url(spider: Spider) -> None:
-    """The steps of a text that is no URL are shown up to where it fails."""
-    done = spider("url", "--trace", "http://a:b/")
+    """The steps and errors of a text that is no URL are shown up to where it fails."""
+    done = spider("url", "--trace", " http://a:b/")
     assert done.returncode == 2
-    assert done.stdout.splitlines()[-1].split() == ["S2", "/", "--"]
+    lines = done.stdout.splitlines()
+    assert [line.split() for line in lines].index(["S2", "/", "--"]) == len(lines) - 7
+    assert lines[-6::3] == ["invalid-URL-unit at column 1:", "port-invalid at column 11:"]
+    assert lines[-4::3] == ["^", " " * 10 + "^"]
 
 
 def test_bad_options(spider: Spider) -> None:
