@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
+import itertools
+import json
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from spider.url import URL, InvalidURL, parse
+from spider.url import URL, InvalidURL, key, parse
+from spider.url.fallback import attempt
+from spider.url.stamp import hashed
 from tests.url.conftest import CASES
 
 Suite = Callable[[str], list[dict[str, Any]]]
@@ -103,3 +109,15 @@ def test_queries_in_a_charset(suite: Suite, twin: ModuleType) -> None:
     for text, encoding, want in pairs:
         assert twin.normalize(f"http://h/?{text}", encoding=encoding) == f"http://h/?{want}"
         assert twin.normalize_all([f"?{text}"], "http://h/", encoding=encoding) == [f"http://h/?{want}"]
+
+
+def test_the_links_of_real_pages(shared: Path, twin: ModuleType) -> None:
+    """Both twins write what the machine writes, for each fortieth link of the corpus; hashes are those of the keys."""
+    with gzip.open(shared / "data" / "urls" / "hrefs.jsonl.gz", "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in itertools.islice(lines, 0, None, 40)]
+    assert len(rows) > 5000
+    for row in rows:
+        href, base = row["href"], row["base"]
+        address = attempt(href, base, "utf-8")
+        assert twin.normalize_all([href], base) == [address]
+        assert address is None or twin.identify(address) == hashed(key(address))
