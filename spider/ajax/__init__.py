@@ -10,6 +10,7 @@ from spider.ajax.application import Application, Limits, Resource, State, Transi
 from spider.ajax.browser import Browser
 from spider.ajax.dom import Identity
 from spider.ajax.explorer import Explorer, Ways
+from spider.ajax.gate import Terms
 
 __all__ = [
     "Application",
@@ -19,6 +20,7 @@ __all__ = [
     "Limits",
     "Resource",
     "State",
+    "Terms",
     "Transition",
     "Ways",
 ]

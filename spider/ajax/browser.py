@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from spider.ajax.gate import Gate, Permit
+from spider.ajax.gate import Gate, Permit, Terms
 from spider.ajax.tab import Tab
 from spider.errors import BrowserError
 
@@ -47,7 +47,7 @@ def find(path: str | None = None) -> str | None:
 
     BrowserError where the one that was named is no program.
     """
-    for named, by in ((path, "--browser"), (os.environ.get("SPIDER_BROWSER"), "SPIDER_BROWSER")):
+    for named, by in ((path, "--browser or SPIDER_BROWSER"), (os.environ.get("SPIDER_BROWSER"), "SPIDER_BROWSER")):
         if named:
             if shutil.which(named) is None:
                 raise BrowserError(f"{by} names no program: {named}")
@@ -87,10 +87,10 @@ class Browser:
     It lives in the thread that opened it, on an event loop of its own.
     """
 
-    def __init__(self, path: str | None = None, *, user_agent: str | None = None, proxy: str | None = None) -> None:
-        """`path` names the program; `proxy` is the address of the proxy that all of its traffic goes through."""
+    def __init__(self, path: str | None = None, *, agent: str | None = None, proxy: str | None = None) -> None:
+        """`path` names the program; `agent` stands behind its own User-Agent; all traffic goes through `proxy`."""
         self._path = path
-        self._agent = user_agent
+        self._agent = agent
         self._proxy = proxy
         self._loop = asyncio.new_event_loop()
         self._playwright: Playwright | None = None
@@ -141,7 +141,7 @@ class Browser:
             first = next((line for line in error.message.splitlines() if line.strip()), "no reason given")
             raise BrowserError(f"{program} does not start: {first.strip()}; {_HOW_TO}") from None
 
-    async def tab(self, permit: Permit, *, allow_post: bool = False, max_size: int = 10_000_000) -> Tab:
+    async def tab(self, permit: Permit, terms: Terms | None = None) -> Tab:
         """Open a tab in a context of its own; BrowserError where the browser is gone and does not start again."""
         from playwright.async_api import Error  # noqa: PLC0415  # see the module's docstring
 
@@ -150,18 +150,26 @@ class Browser:
                 await self._stop()
                 await self._start()
             context = await self._browser.new_context(
-                accept_downloads=False, service_workers="block", user_agent=self._agent
+                accept_downloads=False, service_workers="block", user_agent=self._user_agent()
             )
             page = await context.new_page()
             session = _Cdp(await context.new_cdp_session(page))
         except Error as error:
             raise BrowserError(error.message.splitlines()[0]) from error
-        tab = Tab(session, Gate(session, permit, allow_post=allow_post, max_size=max_size))
+        tab = Tab(session, Gate(session, permit, terms or Terms()))
         self._contexts[tab] = context
         page.on("dialog", lambda dialog: asyncio.ensure_future(_answer(dialog, tab, session)))
         context.on("page", lambda other: asyncio.ensure_future(_shut(other)))
         await tab.open()
         return tab
+
+    def _user_agent(self) -> str | None:
+        """Return Chrome's User-Agent with who we are behind it, as search engines write it."""
+        if self._agent is None:
+            return None
+        major = self._browser.version.partition(".")[0]
+        engine = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko)"
+        return f"{engine} Chrome/{major}.0.0.0 Safari/537.36 {self._agent}"
 
     async def discard(self, tab: Tab) -> None:
         """Close a tab, whatever state it is in."""

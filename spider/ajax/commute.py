@@ -11,18 +11,28 @@ from dataclasses import dataclass
 
 from spider.ajax.dom import Tree
 
-__all__ = ["Footprint", "commute", "footprint"]
+__all__ = ["ADDRESS", "Footprint", "commute", "footprint"]
 
 Region = tuple[str, int, str]
+ADDRESS = "address"
 
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """What one event touched: `regions` it changed, `removed` nodes, and `marks` outside the page's tree."""
+    """What one event touched: `regions` it changed, `removed` nodes, and `marks` outside the page's tree.
+
+    `above` are the nodes around what was touched.
+    """
 
     regions: frozenset[Region] = frozenset()
+    above: frozenset[int] = frozenset()
     removed: frozenset[int] = frozenset()
     marks: frozenset[str] = frozenset()
+
+    @property
+    def own(self) -> frozenset[int]:
+        """The nodes that were themselves changed, not only what they hold."""
+        return frozenset(node for kind, node, _ in self.regions if kind != "in")
 
     @property
     def is_change(self) -> bool:
@@ -49,7 +59,22 @@ def footprint(before: Tree, after: Tree, *, marks: Iterable[str] = ()) -> Footpr
             regions.add(("events", node, ""))
     kept = old.keys() & new.keys()
     regions.update(_slots(before, kept) ^ _slots(after, kept))
-    return Footprint(frozenset(regions), frozenset(old.keys() - new.keys()), frozenset(marks))
+    removed = old.keys() - new.keys()
+    above = _above(before, {node for _, node, _ in regions} | removed) | {
+        node for kind, node, _ in regions if kind == "in"
+    }
+    return Footprint(frozenset(regions), above, frozenset(removed), frozenset(marks))
+
+
+def _above(tree: Tree, touched: set[int]) -> frozenset[int]:
+    """Return the nodes that have any of these inside them."""
+    above: set[int] = set()
+    for element in tree:
+        parent = element.parent if element.node in touched else -1
+        while parent >= 0 and tree[parent].node not in above:
+            above.add(tree[parent].node)
+            parent = tree[parent].parent
+    return frozenset(above)
 
 
 def _slots(tree: Tree, kept: Iterable[int]) -> set[Region]:
@@ -67,8 +92,14 @@ def _slots(tree: Tree, kept: Iterable[int]) -> set[Region]:
 
 
 def commute(one: Footprint, other: Footprint) -> bool:
-    """Say whether two events may change places: neither touches what the other does."""
-    if one.regions & other.regions or one.marks & other.marks:
+    """Say whether two events may change places: neither touches what the other does.
+
+    An element whose own attributes change may be another's page altogether, so what is inside it is
+    touched too; a new address may change anything.
+    """
+    if one.regions & other.regions or one.marks & other.marks or ADDRESS in one.marks | other.marks:
+        return False
+    if one.above & other.own or other.above & one.own:
         return False
     touched = {node for _, node, _ in other.regions} | other.removed
     touching = {node for _, node, _ in one.regions} | one.removed

@@ -1,7 +1,8 @@
 """Tell the events that need no firing, since their product with the event before them is no news.
 
 From a state s, events e and f that touch nothing in common lead to states e and f; f after e is their
-product, and is left out.  So n toggles make n + 1 states, not 2 to the n.  Pure.
+product.  Where three or more of a state's events are so, products are left out: n toggles make n + 1 states,
+not 2 to the n.  Two alone make four states at most, and are not worth the risk.  Pure.
 """
 
 from __future__ import annotations
@@ -76,7 +77,13 @@ class Footprints:
         own, other = self._prints.get(twin.before), self._prints.get(twin.by)
         if own is None or other is None or not own.is_change or not other.is_change:
             return False
-        if twin.node in {node for _, node, _ in other.regions} or not commute(own, other):
+        if twin.node in other.above | {node for _, node, _ in other.regions} or not commute(own, other):
+            return False
+        if not any(
+            one.is_change and commute(one, own) and commute(one, other)
+            for (source, _), one in self._prints.items()
+            if source == twin.before[0]
+        ):
             return False
         self._prints[state, event] = own
         return True

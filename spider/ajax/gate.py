@@ -18,7 +18,7 @@ from spider.ajax.traffic import Asked, Left, Traffic, body_shape
 from spider.errors import BrowserError
 from spider.model import Purpose, Rejected, Verdict
 
-__all__ = ["Answer", "Gate", "Permit", "Session"]
+__all__ = ["Answer", "Gate", "Permit", "Session", "Terms"]
 
 Permit = Callable[[str, Purpose], Verdict]
 """Says whether an address may be asked for a purpose."""
@@ -37,6 +37,19 @@ class Session(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Terms:
+    """What may be sent, and how much may come back.
+
+    `allow_post`: methods that may change something are sent too; `max_size`: bytes of one answer,
+    decoded; `deadline`: seconds for the whole of it.
+    """
+
+    allow_post: bool = False
+    max_size: int = 10_000_000
+    deadline: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """One answer, kept: status, headers, body (decoded, base64)."""
 
@@ -51,9 +64,9 @@ NOT_LOADED = frozenset(
 ASSETS = frozenset({"Script", "Stylesheet"})
 TOLD = frozenset({"XHR", "Fetch", "EventSource", "Ping", "Other", "Script"})
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-_SECONDS = 10.0  # for the whole of one answer
 _NO_BODY = (204, 205, 301, 302, 303, 304, 307, 308)
 _CODINGS = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+_PIECE = 1 << 18  # bytes read at once
 _FORBIDDEN = base64.b64encode(b"{}").decode()
 
 
@@ -64,16 +77,12 @@ class Gate:
     `replaying`, what was answered in this context before is answered alike.
     """
 
-    def __init__(
-        self, session: Session, permit: Permit, *, allow_post: bool = False, max_size: int = 10_000_000
-    ) -> None:
-        """`max_size` is the most bytes of one answer, decoded."""
+    def __init__(self, session: Session, permit: Permit, terms: Terms) -> None:
+        """Begin with nothing asked for."""
         self._session = session
         self._permit = permit
-        self._allow_post = allow_post
-        self._max_size = max_size
+        self._terms = terms
         self._kept: dict[tuple[str, str], Answer] = {}
-        self._sizes: dict[str, int] = {}
         self._paused: dict[str, str] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self.traffic = Traffic()
@@ -88,7 +97,6 @@ class Gate:
         """Begin to stand between the page and the network."""
         session = self._session
         session.on("Fetch.requestPaused", lambda event: self._spawn(self._paused_at(event)))
-        session.on("Network.dataReceived", self._count)
         session.on("Network.webSocketCreated", self._socket)
         session.on("Network.webSocketClosed", lambda event: self.traffic.streams.discard(event["requestId"]))
         session.on("Page.windowOpen", lambda event: self._leave(event.get("url", ""), "popup"))
@@ -112,7 +120,6 @@ class Gate:
         self.traffic.under_way.clear()
         self.traffic.streams.clear()
         self._paused.clear()
-        self._sizes.clear()
 
     async def fail_all(self) -> None:
         """Fail every request that is under way, but for streams."""
@@ -158,7 +165,7 @@ class Gate:
             if event["frameId"] == self.frame and kind == "Document":
                 self.last_refusal = rule
             return await self._fail(event, "BlockedByClient")
-        if method not in SAFE and not self._allow_post:
+        if method not in SAFE and not self._terms.allow_post:
             self.traffic.refuse(number, "method")
             return await self._fulfil(
                 event,
@@ -200,7 +207,7 @@ class Gate:
             self.traffic.under_way.discard(number)
             await self._session.send("Fetch.continueRequest", requestId=paused)
             return None
-        if named.get("content-length", "0").isdigit() and int(named.get("content-length", "0")) > self._max_size:
+        if named.get("content-length", "0").isdigit() and int(named.get("content-length", "0")) > self._terms.max_size:
             await self._session.send("Fetch.failRequest", requestId=paused, errorReason="BlockedByClient")
             return self._end(number)
         if event["request"]["method"] == "GET" and status not in _NO_BODY:
@@ -208,32 +215,54 @@ class Gate:
         elif status in _NO_BODY:
             await self._session.send("Fetch.continueRequest", requestId=paused)
         else:
-            await self._within(self._session.send("Fetch.continueRequest", requestId=paused))
+            await self._session.send("Fetch.continueRequest", requestId=paused)
         return self._end(number)
 
     async def _keep(self, event: Mapping[str, Any], headers: tuple[tuple[str, str], ...]) -> None:
-        """Read the whole of an answer, keep it, hand it on."""
-        got = await self._within(self._session.send("Fetch.getResponseBody", requestId=event["requestId"]))
-        if got is None:
+        """Read the whole of an answer, keep it, hand it on; fail it where it takes too long or grows too large."""
+        names = {name for name, _ in headers}
+        measured = "content-length" in names and "content-encoding" not in names
+        body = await self._within(self._body(event["requestId"]) if measured else self._streamed(event["requestId"]))
+        if body is None:
             await self._session.send("Fetch.failRequest", requestId=event["requestId"], errorReason="TimedOut")
             return
-        body = got["body"] if got["base64Encoded"] else base64.b64encode(got["body"].encode()).decode()
-        plain = tuple((name, value) for name, value in headers if name not in _CODINGS)
-        answer = Answer(event["responseStatusCode"], plain, body)
+        answer = Answer(event["responseStatusCode"], tuple(row for row in headers if row[0] not in _CODINGS), body)
         self._kept[self._key(event["resourceType"], event["request"]["url"])] = answer
         await self._fulfil(event, answer)
+
+    async def _body(self, paused: str) -> str:
+        """Return an answer whose size is known, base64."""
+        got = await self._session.send("Fetch.getResponseBody", requestId=paused)
+        return str(got["body"]) if got["base64Encoded"] else base64.b64encode(got["body"].encode()).decode()
+
+    async def _streamed(self, paused: str) -> str | None:
+        """Return an answer of unknown size, base64; None as soon as it is too large."""
+        stream = (await self._session.send("Fetch.takeResponseBodyAsStream", requestId=paused))["stream"]
+        body = bytearray()
+        try:
+            while len(body) <= self._terms.max_size:
+                got = await self._session.send("IO.read", handle=stream, size=_PIECE)
+                body += base64.b64decode(got["data"]) if got.get("base64Encoded") else got["data"].encode()
+                if got["eof"]:
+                    return base64.b64encode(body).decode()
+            return None
+        finally:
+            self._spawn(self._closed(stream))
+
+    async def _closed(self, stream: str) -> None:
+        with contextlib.suppress(BrowserError):
+            await self._session.send("IO.close", handle=stream)
 
     def _key(self, kind: str, url: str) -> tuple[str, str]:
         return ("" if kind in ASSETS else self.context, url)
 
     def _end(self, number: str) -> None:
         self._paused.pop(number, None)
-        self._sizes.pop(number, None)
         self.traffic.under_way.discard(number)
 
-    async def _within(self, work: Awaitable[dict[str, Any]]) -> dict[str, Any] | None:
+    async def _within(self, work: Awaitable[str | None]) -> str | None:
         try:
-            return await asyncio.wait_for(work, _SECONDS)
+            return await asyncio.wait_for(work, self._terms.deadline)
         except TimeoutError:
             return None
 
@@ -248,18 +277,6 @@ class Gate:
             responseHeaders=[{"name": name, "value": value} for name, value in answer.headers],
             body=answer.body,
         )
-
-    def _count(self, event: Mapping[str, Any]) -> None:
-        """Fail an answer that grows beyond its limit."""
-        number = event["requestId"]
-        if number in self._paused:
-            self._sizes[number] = self._sizes.get(number, 0) + event["dataLength"]
-            if self._sizes[number] > self._max_size:
-                self._spawn(self._cut(self._paused.pop(number)))
-
-    async def _cut(self, paused: str) -> None:
-        with contextlib.suppress(BrowserError):
-            await self._session.send("Fetch.failRequest", requestId=paused, errorReason="BlockedByClient")
 
     def _socket(self, event: Mapping[str, Any]) -> None:
         self.traffic.streams.add(event["requestId"])

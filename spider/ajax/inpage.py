@@ -77,6 +77,7 @@ function (type, value, values) {
     if (!seen) send(el, new FocusEvent(type, {bubbles, composed: true}));
   } else if (type === 'scroll') {
     const root = el === doc.documentElement || el === doc.body;
+    if (value === 'up') { if (root) view.scrollBy(0, -view.innerHeight); else el.scrollTop = 0; return; }
     const before = root ? view.scrollY : el.scrollTop;
     if (root) view.scrollTo(0, doc.documentElement.scrollHeight); else el.scrollTop = el.scrollHeight;
     if ((root ? view.scrollY : el.scrollTop) === before) send(root ? doc : el, new Event('scroll', {bubbles: root}));

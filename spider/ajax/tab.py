@@ -14,6 +14,7 @@ from collections.abc import Awaitable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from spider.ajax.commute import ADDRESS
 from spider.ajax.dom import Tree
 from spider.ajax.events import Event, Listener, Sources, events, listened
 from spider.ajax.gate import Gate, Session
@@ -31,6 +32,9 @@ GRACE = 0.3  # seconds of ours for what comes over a socket or a stream
 _LOAD = 20.0  # seconds of ours for a page to load
 _MOST_DIALOGS = 20
 _TRIES = 3
+_SCROLLS = 3  # times to scroll where it seems to do nothing: the browser does not look at each what came into view
+_DRAWING = 0.5  # seconds of ours for two pictures of the page to be drawn
+_DRAWN = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
 
 
 class StuckError(Exception):
@@ -87,7 +91,7 @@ class Tab:
 
     def _moved(self, event: dict[str, Any]) -> None:
         if event["frameId"] == self.gate.frame:
-            self.gate.traffic.marks.add("address")
+            self.gate.traffic.marks.add(ADDRESS)
             self._url = event["url"]
 
     # -- steps ---------------------------------------------------------------------------------------
@@ -143,24 +147,28 @@ class Tab:
                 raise StuckError("the page does not load")
 
     async def settle(self) -> None:
-        """Let the page's clock run until it is quiet."""
+        """Let the page's clock run until it is quiet; what comes over streams and from workers gets time of ours."""
         if self.gate.traffic.streams:
             await asyncio.sleep(GRACE)
-        for attempt in range(_TRIES + 1):
+        for _ in range(_TRIES + 1):
+            late = self._late()
+            policy = "pauseIfNetworkFetchesPending"
+            if any(not self._is_socket(number) for number in self.gate.traffic.streams):
+                policy = "advance"  # an event stream is a fetch that never ends
             self._expired.clear()
-            streams = len(self.gate.traffic.streams)
-            policy = (
-                "advance"
-                if any(not self._is_socket(number) for number in self.gate.traffic.streams)
-                else "pauseIfNetworkFetchesPending"
-            )
             await self._send("Emulation.setVirtualTimePolicy", policy=policy, budget=BUDGET)
-            if await self._quiet():
-                if len(self.gate.traffic.streams) > streams and attempt < _TRIES:
-                    await asyncio.sleep(GRACE)
-                    continue
+            if not await self._quiet():
+                continue
+            if self._late() == late and not self.gate.traffic.under_way:
                 return
-        raise StuckError("the page does not come to rest")
+            await asyncio.sleep(GRACE)
+        if self.gate.traffic.under_way:
+            await self.gate.fail_all()
+
+    def _late(self) -> int:
+        """Count what does not go by the page's clock: streams and workers."""
+        workers = sum(1 for asked in self.gate.traffic.asked.values() if asked.kind == "worker")
+        return len(self.gate.traffic.streams) + workers
 
     def _is_socket(self, number: str) -> bool:
         """Say whether a stream is a WebSocket, for which the page's clock does not wait."""
@@ -184,6 +192,16 @@ class Tab:
         """Fire an event on a node and wait until the page is quiet; StuckError where the page is lost."""
         self._check()
         target = await self._resolve(node)
+        for attempt in range(_SCROLLS if event.type == "scroll" else 1):
+            if attempt:
+                await self._call(target, replace(event, value="up"))
+            await self._call(target, event)
+            await self.settle()
+            if self.gate.traffic.asked:
+                break
+
+    async def _call(self, target: str, event: Event) -> None:
+        """Run the function that fires an event; end it where it does not end by itself."""
         work = self._session.send(
             "Runtime.callFunctionOn",
             objectId=target,
@@ -193,7 +211,13 @@ class Tab:
         if await self._watched(work, WATCHDOG) is None:
             await self._terminate()
         self._check()
-        await self.settle()
+        if event.type == "scroll":
+            await self._frames()
+
+    async def _frames(self) -> None:
+        """Let the page be drawn twice: only then is it known what came into view."""
+        await self._send("Emulation.setVirtualTimePolicy", policy="pauseIfNetworkFetchesPending")
+        await self._watched(self._session.send("Runtime.evaluate", expression=_DRAWN, awaitPromise=True), _DRAWING)
 
     async def _resolve(self, node: int) -> str:
         """Return a handle of a node in our own world, or in its frame's where it is another's."""

@@ -37,30 +37,45 @@ def test_removal_touches_what_was_inside() -> None:
 
 
 def test_marks_count() -> None:
-    """Two events that ask the network for the same, or both change the address, do not commute."""
-    one = Footprint(frozenset({("text", 1, "")}), marks=frozenset({"address"}))
-    two = Footprint(frozenset({("text", 2, "")}), marks=frozenset({"address"}))
+    """Two events that ask the network for the same do not commute, and one that changes the address with none."""
+    one = Footprint(frozenset({("text", 1, "")}), marks=frozenset({"GET /x"}))
+    two = Footprint(frozenset({("text", 2, "")}), marks=frozenset({"GET /x"}))
     assert not commute(one, two)
+    moved = Footprint(frozenset({("text", 3, "")}), marks=frozenset({"address"}))
+    assert not commute(one, moved)
 
 
-def _toggled(offset: int, *, left: bool, right: bool) -> list[Element]:
-    """Return two buttons with their panels, numbered from `offset` as after another load."""
-    panels = [f"<b node={offset + 10 + at}></b>" if on else "" for at, on in enumerate((left, right))]
-    return tree(
-        f"<body node={offset + 1}><button node={offset + 2}></button><p node={offset + 3}>{panels[0]}</p>"
-        f"<button node={offset + 4}></button><p node={offset + 5}>{panels[1]}</p></body>"
-    )
+def test_what_holds_is_touched_by_what_it_holds() -> None:
+    """An element that changes its attributes does not commute with a change inside it."""
+    whole = tree("<body node=1><p node=2><b node=3></b></p></body>")
+    around = footprint(whole, tree("<body node=1><p node=2 data-page=x><b node=3></b></p></body>"))
+    inside = footprint(whole, tree("<body node=1><p node=2><b node=3></b><i node=4></i></p></body>"))
+    assert not commute(around, inside)
+
+
+def _toggled(offset: int, *on: int) -> list[Element]:
+    """Return three buttons with their panels, those of `on` filled, numbered from `offset` as after another load."""
+    parts = [
+        f"<button node={offset + 10 * at + 2}></button><p node={offset + 10 * at + 3}>"
+        + (f"<b node={offset + 10 * at + 4}></b>" if at in on else "")
+        + "</p>"
+        for at in range(3)
+    ]
+    return tree(f"<body node={offset + 1}>{''.join(parts)}</body>")
 
 
 def test_products_are_left_out_over_loads() -> None:
-    """The other toggle is left out after one, though the page was loaded between; the toggle itself is not."""
+    """The other toggles are left out after one, though the page was loaded between; the toggle itself is not."""
     prints = Footprints()
-    prints.start(0, _toggled(0, left=False, right=False))
-    prints.note(0, 0, _toggled(0, left=False, right=False), _toggled(0, left=True, right=False), ())
-    prints.follow(0, _toggled(0, left=False, right=False), 1, _toggled(0, left=True, right=False))
-    prints.twin((1, 0), (0, 0), by=(0, 0), place=1)
-    prints.twin((1, 1), (0, 1), by=(0, 0), place=4)
+    prints.start(0, _toggled(0))
+    prints.note(0, 0, _toggled(0), _toggled(0, 0), ())
+    prints.follow(0, _toggled(0), 1, _toggled(0, 0))
+    for event, place in enumerate((1, 4, 6)):
+        prints.twin((1, event), (0, event), by=(0, 0), place=place)
     assert not prints.leaves_out(1, 1)
-    prints.note(0, 1, _toggled(500, left=False, right=False), _toggled(500, left=False, right=True), ())
+    prints.note(0, 1, _toggled(500), _toggled(500, 1), ())
+    assert not prints.leaves_out(1, 1)
+    prints.note(0, 2, _toggled(900), _toggled(900, 2), ())
     assert prints.leaves_out(1, 1)
+    assert prints.leaves_out(1, 2)
     assert not prints.leaves_out(1, 0)

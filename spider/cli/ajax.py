@@ -1,0 +1,237 @@
+"""``spider ajax``: paper 4, the states of one application, and what they ask for and show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TextIO
+
+import click
+
+from spider import settings
+from spider.ajax import Application, Browser, Explorer, Identity, Limits, Terms, Ways
+from spider.cli.ending import say
+from spider.cli.options import Globals, setting_options
+from spider.cli.output import opened, show
+from spider.crawl.scope import Judge, SeedScope
+from spider.errors import InputError
+from spider.fetch import Client, ClientSettings, Guard, Ruling, ask, robots_url
+from spider.model import Accepted, Purpose, Rejected, Scope, Verdict
+from spider.report import Line, Span, json_text, visible
+from spider.settings import AGENT_TOKEN
+from spider.url import normalize
+
+__all__ = ["ajax", "command"]
+
+LIMIT = 4
+_USED = ("scope", "robots", "contact", "timeout", "deadline", "max-size")
+_EXAMPLES = """\b
+Examples:
+  spider ajax http://localhost:8000/app/
+  spider ajax --depth 3 --format dot --output graph.dot https://example.com/
+"""
+
+
+@click.command("ajax", epilog=_EXAMPLES)
+@click.argument("url")
+@click.option(
+    "--depth", type=click.IntRange(0), default=5, show_default=True, help="Go this many events from the start."
+)
+@click.option(
+    "--max-states", type=click.IntRange(1), default=500, show_default=True, help="Find at most this many states."
+)
+@click.option(
+    "--max-events", type=click.IntRange(1), default=5000, show_default=True, help="Fire at most this many events."
+)
+@click.option(
+    "--max-seconds",
+    type=click.FloatRange(0, min_open=True),
+    default=600,
+    show_default=True,
+    help="Stop after this long.",
+)
+@click.option(
+    "--identity",
+    type=click.Choice([one.value for one in Identity]),
+    default="structure",
+    show_default=True,
+    help="What makes a state.",
+)
+@click.option("--near-duplicates", is_flag=True, help="Count rows of one shape as one.")
+@click.option("--all-orders", is_flag=True, help="Fire independent events in every order too.")
+@click.option("--allow-post", is_flag=True, help="Send requests that may change something on the site.")
+@click.option("--browser", metavar="PATH", help="The browser to use; else one on PATH, else Playwright's.")
+@click.option("--screenshots", metavar="DIR", help="Put a picture of each state there.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json", "dot"]),
+    default="table",
+    show_default=True,
+    help="How to write.",
+)
+@click.option("--output", metavar="FILE", help="Write there instead.")
+@setting_options(without=[one.name for one in settings.SETTINGS if one.name not in _USED], scope="host")
+@click.pass_obj
+def ajax(given: Globals, /, url: str, *, form: str, output: str | None, browser: str | None, **values: Any) -> int:  # noqa: ANN401  # the options
+    """Explore an application's states with a browser.
+
+    Opens URL, fires the events of its elements, and tells which states that leads
+    to, which resources of the server it asks for, which links and media its states
+    show. Nothing but GET is sent, and nothing outside the scope is asked for.
+    """
+    address = normalize(url)
+    if not address.startswith(("http://", "https://")):
+        raise click.BadParameter(f"not an address of the web: {visible(address)!r}", param_hint="URL")
+    pictures = _folder(values.pop("screenshots"))
+    found = _explored(address, browser, pictures, **values)
+    with opened(output) as stream:
+        _FORMS[form](found, stream)
+    if found.ended and not given.quiet:
+        say(f"stopped by a limit: {found.ended}")
+    return LIMIT if found.ended else 0
+
+
+def _folder(name: str | None) -> Path | None:
+    """Return the folder for pictures, made where it is not there; InputError where it cannot be."""
+    if name is None:
+        return None
+    try:
+        Path(name).mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot make {visible(name)}: {getattr(error, 'strerror', None) or error}".lower()) from error
+    return Path(name)
+
+
+def _explored(address: str, browser: str | None, pictures: Path | None, **values: Any) -> Application:  # noqa: ANN401
+    """Explore an application with the options' values."""
+    limits = Limits(values["depth"], values["max_states"], values["max_events"], seconds=values["max_seconds"])
+    ways = Ways(Identity(values["identity"]), values["near_duplicates"], not values["all_orders"], pictures)
+    asking = ClientSettings(**{name: values[name] for name in ("contact", "timeout", "deadline", "max_size")})
+    with Client(asking) as client, Browser(browser, agent=asking.user_agent) as program:
+        gate = _permit(address, Scope(values["scope"]), client if values["robots"] == "obey" else None)
+
+        terms = Terms(values["allow_post"], values["max_size"], values["deadline"])
+
+        async def tab() -> Any:  # noqa: ANN401  # a tab is the browser's own
+            return await program.tab(gate, terms)
+
+        explorer = Explorer(address, tab, program.discard, limits=limits, ways=ways)
+        return program.run(explorer.explore())
+
+
+def _permit(address: str, scope: Scope, client: Client | None) -> Callable[[str, Purpose], Verdict]:
+    """Return the gate: documents and what scripts ask for stay in scope and obey robots.txt, all obey the guard."""
+    judge = Judge([SeedScope(1, address, scope, 0)])
+    guard, rulings = Guard(), dict[str, Ruling]()
+
+    def permit(url: str, purpose: Purpose) -> Verdict:
+        plain = url.partition("#")[0]
+        verdict = guard.url(plain)
+        if isinstance(verdict, Rejected) or purpose is Purpose.ASSET:
+            return verdict
+        verdict = judge.judge(plain, address, seed_id=1, depth=0)
+        if isinstance(verdict, Rejected) or client is None:
+            return verdict
+        place = robots_url(plain)
+        if place not in rulings:
+            rulings[place] = ask(client.whole, plain)
+        return Accepted() if rulings[place].allows(AGENT_TOKEN, plain) else Rejected("robots")
+
+    return permit
+
+
+# -- forms ---------------------------------------------------------------------------------------------
+
+
+def plain(found: Application) -> dict[str, object]:
+    """Return what was found as JSON has it."""
+    return {
+        "url": found.url,
+        "states": [
+            {"id": one.id, "depth": one.depth, "identity": one.identity, "url": one.url, "screenshot": one.screenshot}
+            for one in found.states
+        ],
+        "transitions": [
+            {"from": one.source, "to": one.target, "event": one.event, "element": one.element}
+            for one in found.transitions
+        ],
+        "resources": [
+            {
+                "method": one.method, "url": one.url, "kind": one.kind, "state": one.state,
+                "event": one.transition[0] if one.transition else None,
+                "element": one.transition[1] if one.transition else None,
+                "body_shape": one.body_shape, "status": one.status, "mime": one.mime, "refused": one.refused,
+            }
+            for one in found.resources.values()
+        ],
+        "links": [{"url": url, "text": text} for url, text in found.links.items()],
+        "media": [
+            {"url": one.url, "kind": str(one.kind), "state": found.state_of[one.url]} for one in found.media.values()
+        ],
+        "feeds": list(found.feeds),
+        "counts": {
+            "loads": found.loads, "events": found.fired, "left_out": found.left_out, "requests": found.sent,
+            "seconds": round(found.seconds, 3),
+        },
+        "notes": found.notes,
+        "ended": found.ended,
+    }  # fmt: skip
+
+
+def _json(found: Application, stream: TextIO) -> None:
+    stream.write(json_text(plain(found)) + "\n")
+
+
+def _dot(found: Application, stream: TextIO) -> None:
+    """Write the graph in Graphviz's language."""
+    stream.write("digraph states {\n")
+    stream.writelines(f'  {state.id} [label="{state.id} (depth {state.depth})"];\n' for state in found.states)
+    for one in found.transitions:
+        label = visible(f"{one.event} {one.element}").replace("\\", "\\\\").replace('"', '\\"')
+        stream.write(f'  {one.source} -> {one.target} [label="{label}"];\n')
+    stream.write("}\n")
+
+
+def _table(found: Application, stream: TextIO) -> None:
+    show(_lines(found), stream)
+
+
+def _lines(found: Application) -> Iterator[Line]:
+    """Yield what was found, part by part, and a last line that counts it."""
+    yield (Span(visible(found.url), "page"),)
+    for state in found.states:
+        yield (Span(f"  state {state.id}, depth {state.depth}  ", "head"), Span(visible(state.url), "detail"))
+        for one in found.transitions:
+            if one.source == state.id:
+                yield (Span(f"    {one.event} {visible(one.element)} "), Span(f"→ {one.target}", "head"))
+    for resource in found.resources.values():
+        note = f" refused ({resource.refused})" if resource.refused else f" {resource.status or ''}"
+        yield (
+            Span(f"  {resource.method} ", "detail"),
+            Span(visible(resource.url), "page"),
+            Span(note.rstrip(), "detail"),
+        )
+    for url, text in found.links.items():
+        yield (Span("  link ", "detail"), Span(visible(url), "page"), Span(f"  “{visible(text)}”" if text else ""))
+    for medium in found.media.values():
+        yield (Span(f"  {medium.kind} ", f"kind.{medium.kind}"), Span(visible(medium.url), "media"))
+    for note in found.notes:
+        yield (Span(f"  {visible(note)}", "bad"),)
+    yield ()
+    yield (Span(_counted(found), "head"),)
+
+
+def _counted(found: Application) -> str:
+    counts = (
+        (len(found.states), "state"), (len(found.transitions), "transition"), (len(found.resources), "resource"),
+        (len(found.links), "link"),
+    )  # fmt: skip
+    parts = [f"{number} {noun}{'s' * (number != 1)}" for number, noun in counts]
+    left = f"; {found.left_out} events left out, since they change nothing of each other" if found.left_out else ""
+    return f"{', '.join(parts)}, {len(found.media)} media; {found.loads} loads, {found.fired} events{left}"
+
+
+_FORMS: dict[str, Callable[[Application, TextIO], None]] = {"table": _table, "json": _json, "dot": _dot}
+
+command = ajax
