@@ -21,7 +21,19 @@ if TYPE_CHECKING:
     from spider.store.forest import Branch
     from spider.store.survey import HostRow
 
-__all__ = ["GALLERY_LIMIT", "TREE_LIMIT", "Bar", "Card", "Findings", "Gallery", "Tree", "cards", "island", "run_rows"]
+__all__ = [
+    "GALLERY_LIMIT",
+    "TREE_LIMIT",
+    "Bar",
+    "Card",
+    "Findings",
+    "Gallery",
+    "Tree",
+    "cards",
+    "island",
+    "run_rows",
+    "short",
+]
 
 GALLERY_LIMIT = 100_000
 """Media that the gallery holds at most; a page with more would be slow to open."""
@@ -201,7 +213,7 @@ class Gallery:
         longest = max([number for _, number in shown] + [rest, 1])
         bars = [
             Bar(
-                visible(str(label)),
+                visible(short(label) if name == "site" else str(label)),
                 number,
                 100 * number / longest,
                 f"#media?{filtered}={self._value(filtered, label)}" if filtered else "",
@@ -223,6 +235,11 @@ class Gallery:
         found = sorted(self.counts["day"].items())[-DAYS:]
         longest = max([number for _, number in found] + [1])
         return [Bar(day, number, 100 * number / longest, "", "") for day, number in found] if len(found) > 1 else []
+
+
+def short(url: str) -> str:
+    """Return a site's address as people say it: without its scheme, and without a last slash."""
+    return url.partition("://")[2].rstrip("/") or url
 
 
 def _file(url: str) -> str:
@@ -278,7 +295,7 @@ def cards(findings: Findings) -> list[Card]:
     ]
     notes = {
         LinkState.C: ("pages read", f"of {_plural(len(status.seeds), 'site')}", "#forest"),
-        LinkState.W: ("waiting", "to be read" if status.links[LinkState.W] else "nothing is left to read", "#forest"),
+        LinkState.W: ("waiting", "to be read" if status.links[LinkState.W] else "nothing left to read", "#forest"),
         LinkState.E: ("failed", "see why" if status.links[LinkState.E] else "no link failed", "#errors"),
     }
     for state, (title, note, link) in notes.items():

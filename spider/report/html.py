@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from spider import __version__
 from spider.model import Relation
-from spider.report.findings import GALLERY_LIMIT, Findings, Gallery, Tree, cards, island, run_rows
+from spider.report.findings import GALLERY_LIMIT, Findings, Gallery, Tree, cards, island, run_rows, short
 from spider.report.text import iso, visible
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["write_html"]
 
-FLASH_ROWS = 200
+FLASH_ROWS = 50
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 _PACKAGE = "spider.report"
 
@@ -110,4 +110,10 @@ def _size(number: int | None) -> str:
     return f"{size:.1f} {_UNITS[power]}" if power and size < 100 else f"{size:.0f} {_UNITS[power]}"  # noqa: PLR2004  # three digits
 
 
-_FILTERS: dict[str, Callable[..., str]] = {"shown": visible, "number": "{:,}".format, "bytes": _size, "link": _link}
+_FILTERS: dict[str, Callable[..., str]] = {
+    "shown": visible,
+    "number": "{:,}".format,
+    "bytes": _size,
+    "link": _link,
+    "site": short,
+}

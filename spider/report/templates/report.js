@@ -46,9 +46,10 @@
   }
 
   function readable(address) {
+    if (!address.includes("%")) return address;
     try {
       // What would steer the text stays encoded; so does what is no UTF-8.
-      return decodeURI(address).replace(/[\u0000-\u0020\u007f-\u00a0\u061c\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufff9-\ufffb]/g, encodeURIComponent);
+      return decodeURI(address).replace(/[\u0000-\u0020\u007f-\u00a0\u061c\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu, encodeURIComponent);
     } catch {
       return address;
     }
@@ -254,7 +255,7 @@
     const words = { video: "Video", audio: "Audio", flash: "Flash" };
     const pick = (value, ...inner) => make("button", { type: "button", value, "aria-pressed": "false", onclick: () => { here.kind = value; changed(true); } }, ...inner);
     $("kinds").append(pick("", "All"), ...data.kinds.filter((_, kind) => totals[kind]).map((name) => pick(name, icon(name), words[name] || name)));
-    data.sites.forEach((site, place) => $("site").append(make("option", { value: place }, readable(site))));
+    data.sites.forEach((site, place) => $("site").append(make("option", { value: place }, readable(site).replace(/^https?:\/\/|\/$/g, ""))));
     const named = data.formats.map((format, place) => [format, place]).sort((a, b) => (a[0] < b[0] ? -1 : 1));
     for (const [format, place] of named) $("format").append(make("option", { value: place }, format));
     if (!media.some((row) => row[NEW])) $("state").querySelector("[value=new]").remove();
@@ -374,7 +375,9 @@
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     const list = $("finds");
     list.hidden = !words.length;
-    if (!words.length) return list.replaceChildren();
+    list.replaceChildren();
+    $("found").textContent = "";
+    if (!words.length) return;
     const found = [];
     let more = 0;
     nodes.forEach((node, place) => {
@@ -383,14 +386,14 @@
       if (found.length < FINDS) found.push(place);
       else more++;
     });
-    list.replaceChildren(
-      ...found.map((place) => make("li", null, make("button", { type: "button", onclick: () => reveal(place) }, readable(nodes[place][N_URL])))),
-      make("li", { class: "note", role: "status" }, found.length ? (more ? `and ${number.format(more)} more` : count(found.length, "page")) : "No page of the tree matches."));
+    list.hidden = !found.length;
+    list.append(...found.map((place) => make("li", null, make("button", { type: "button", onclick: () => reveal(place) }, readable(nodes[place][N_URL])))));
+    $("found").textContent = found.length ? (more ? `and ${number.format(more)} more` : count(found.length, "page")) : "No page of the tree matches.";
   }
 
   function plant() {
     grow(roots, forest, BRANCHES);
-    if (roots.length === 1) open(roots[0], true);
+    if (roots.length <= 3) for (const root of roots) open(root, true);
     if (!roots.length) $("tree").append(make("li", { class: "note" }, "No link is known yet."));
     let due = 0;
     $("find").addEventListener("input", (event) => {
@@ -413,4 +416,5 @@
   read();
   show();
   plant();
+  requestIdleCallback?.(haystack); // so that the first key of a search need not wait for it
 })();

@@ -1,0 +1,269 @@
+"""Laws of the report in a real browser: it works, is quick, fetches nothing by itself, and everybody can use it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from spider.ajax.browser import find
+from tests.conftest import environment
+from tests.report.filled import fill
+from tests.report.large import grow
+
+Open = Callable[..., Page]
+
+FIRST_VIEW = 1.0  # seconds, for a thousand media
+FILTER = 0.2  # seconds, for fifty thousand
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Start a browser once; skip, and say so, where there is none."""
+    program = find()
+    if program is None:
+        pytest.skip("no browser found: apt-get install chromium, or SPIDER_BROWSER")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(
+            executable_path=program, args=["--no-sandbox", "--disable-gpu", "--disable-quic", "--mute-audio"]
+        )
+        yield started
+        started.close()
+
+
+def write(database: Path) -> Path:
+    """Write the page of a database beside it, with the program itself."""
+    page = database.with_suffix(".html")
+    command = [sys.executable, "-m", "spider", "--db", str(database), "report", "--format", "html", "-o", str(page)]
+    subprocess.run(command, env=environment(), check=True)
+    return page
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the page of the database that is always the same, hostile texts and all."""
+    database = tmp_path_factory.mktemp("small") / "small.db"
+    fill(database)
+    return write(database)
+
+
+@pytest.fixture(scope="module")
+def thousand(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the page of a thousand media."""
+    return write(grow(tmp_path_factory.mktemp("thousand") / "thousand.db", media=1000))
+
+
+@pytest.fixture
+def opened(browser: Browser) -> Iterator[Open]:
+    """Give a function that opens a page; at the end nothing was complained of, and nothing fetched unasked."""
+    said: list[str] = []
+    asked: list[str] = []
+    contexts = []
+
+    def begin(file: Path, part: str = "", **options: Any) -> Page:  # noqa: ANN401  # Playwright's own
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(f"{file.as_uri()}{part}")
+        page.wait_for_selector("#grid > li")
+        return page
+
+    yield begin
+    for context in contexts:
+        context.close()
+    assert said == []
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+
+
+def count(page: Page) -> str:
+    """Return how many media the gallery says it shows."""
+    return page.inner_text("#count")
+
+
+def test_filters_search_and_sort(opened: Open, thousand: Path) -> None:
+    """Kind, site, format, state and words narrow the gallery together; the order is the one that was chosen."""
+    page = opened(thousand)
+    assert count(page) == "889 media, 1 to 48 shown"
+    page.click("#kinds button[value=audio]")
+    assert count(page) == "254 media, 1 to 48 shown"
+    page.select_option("#format", label="mp3")
+    assert count(page).startswith("94 media")
+    page.fill("#q", "BIRDS reel 101")
+    expect(page.locator("#count")).to_have_text("0 media")
+    assert page.inner_text("#grid").startswith("Nothing matches")
+    page.click("#reset")
+    page.select_option("#state", "gone")
+    assert count(page).startswith("111 media")
+    page.select_option("#state", "new")
+    page.select_option("#site", label="site2.example")
+    page.select_option("#sort", "title")
+    titles = [title.lower() for title in page.locator("#grid h3").all_text_contents()]
+    assert titles == sorted(titles)
+    assert len(titles) == int(count(page).split()[0]) > 10
+    assert all("new" in facts for facts in page.locator("#grid .facts").all_text_contents())
+
+
+def test_a_view_has_an_address(opened: Open, thousand: Path) -> None:
+    """The address holds the filters: opened again it shows the same, and a chart's link filters too."""
+    page = opened(thousand)
+    page.click("#where a:text-is('flash')")
+    expect(page.locator("#count")).to_contain_text("254 media")
+    page.fill("#q", "engines")
+    expect(page).to_have_url(re.compile("q=engines"))
+    again = opened(thousand, page.evaluate("location.hash"))
+    assert count(again) == count(page)
+    assert again.input_value("#q") == "engines"
+    page.click("#kinds button[value=video]")
+    page.go_back()
+    expect(page.locator("#kinds [value=flash]")).to_have_attribute("aria-pressed", "true")
+
+
+def test_pages_are_turned(opened: Open, thousand: Path) -> None:
+    """Forty-eight at a time, forwards, to the end and to a number."""
+    page = opened(thousand)
+    first = page.inner_text("#grid h3 >> nth=0")
+    page.click("text=Next")
+    assert count(page) == "889 media, 49 to 96 shown"
+    assert page.inner_text("#grid h3 >> nth=0") != first
+    page.click("text=Last")
+    assert count(page) == "889 media, 865 to 889 shown"
+    page.fill("#pager input", "3")
+    page.press("#pager input", "Enter")
+    assert count(page) == "889 media, 97 to 144 shown"
+
+
+def test_the_tree_opens_and_finds(opened: Open, thousand: Path) -> None:
+    """Branches open by the keyboard; a page that is searched for is shown in its place, and so is a medium's."""
+    page = opened(thousand)
+    toggle = page.locator("#tree .toggle").first
+    toggle.focus()
+    page.keyboard.press("Enter")
+    assert toggle.get_attribute("aria-expanded") == "true"
+    page.fill("#find", "page-437.html")
+    page.click("#finds button")
+    found = page.locator(".row.found")
+    assert found.locator("a").inner_text() == "/shelf37/page-437.html"
+    assert found.is_visible()
+    assert page.evaluate("document.activeElement.textContent") == "/shelf37/page-437.html"
+    page.click("#grid .facts button >> nth=5")
+    assert page.locator(".row.found").count() == 1
+    assert page.locator("#tree .row.found").is_visible()
+
+
+def test_a_player_asks_only_when_clicked(browser: Browser, thousand: Path) -> None:
+    """A click on a medium makes a real player that asks for the medium; pictures come when they are asked for."""
+    context = browser.new_context()
+    page = context.new_page()
+    asked: list[tuple[str, str]] = []
+    page.route("http://**", lambda route: route.abort())
+    page.on("request", lambda request: asked.append((request.resource_type, request.url)))
+    page.goto(thousand.as_uri())
+    page.wait_for_selector("#grid > li")
+    assert [url for _, url in asked if not url.startswith(("file:", "data:"))] == []
+    page.click("#grid .kind-video .play")
+    page.wait_for_selector(".failed-play")
+    player = page.locator(".stage video")
+    assert player.get_attribute("preload") == "none"
+    assert {url for _, url in asked} >= {player.get_attribute("src"), player.get_attribute("poster")}
+    page.wait_for_selector("text=This does not play here")
+    before = len(asked)
+    page.click("#posters")
+    expect(page.locator(".stage img").nth(5)).to_be_attached()
+    page.wait_for_timeout(100)
+    assert {kind for kind, _ in asked[before:]} == {"image"}
+    context.close()
+
+
+def test_hostile_texts_do_nothing(opened: Open, small: Path) -> None:
+    """Texts of hostile pages are shown as texts: nothing runs, nothing is asked for, no link leaves the web."""
+    page = opened(small)
+    assert count(page) == "6 media"
+    assert r"\x1b]0;owned" in page.inner_text("#grid")
+    assert page.evaluate("[...document.links].filter((a) => !/^(https?|file):/.test(a.protocol + '//')).length") == 0
+    page.fill("#q", "影片")
+    expect(page.locator("#grid > li")).to_have_count(1)
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1280)])
+def test_everybody_can_use_it(scheme: Any, width: int, opened: Open, thousand: Path) -> None:  # noqa: ANN401  # Playwright's
+    """axe-core finds no serious fault in either colours and on either screen, and nothing is wider than the screen."""
+    page = opened(thousand, viewport={"width": width, "height": 844}, color_scheme=scheme, bypass_csp=True)
+    page.locator("#tree .toggle").first.click()
+    page.fill("#find", "page-4")
+    page.wait_for_selector("#finds li")
+    spec = find_spec("axe_playwright_python")
+    assert spec is not None
+    assert spec.origin is not None
+    page.add_script_tag(path=Path(spec.origin).with_name("axe.min.js"))
+    found = page.evaluate("axe.run({resultTypes: ['violations']})")
+    faults = [
+        (fault["id"], fault["impact"], fault["nodes"][0]["html"][:200])
+        for fault in found["violations"]
+        if fault["impact"] in {"serious", "critical"}
+    ]
+    assert faults == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_it_is_soon_there(opened: Open, thousand: Path) -> None:
+    """A thousand media are shown within a second."""
+    page = opened(thousand)
+    times = page.evaluate("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd")
+    assert times < FIRST_VIEW * 1000
+
+
+def test_fifty_thousand_are_filtered_at_once(opened: Open, tmp_path: Path) -> None:
+    """A filter, a word or an order takes no fifth of a second for fifty thousand media, once they are read."""
+    page = opened(write(grow(tmp_path / "large.db", media=50_000, a_page=5)))
+    assert count(page).startswith("44,445 media")
+    taken = {
+        (name, value): page.evaluate(CHANGE, [name, value])
+        for name, value in (
+            ("format", "1"),
+            ("format", ""),
+            ("site", "2"),
+            ("state", "new"),
+            ("q", "birds"),
+            ("q", "birds reel 1"),
+            ("q", "page 7 collection"),
+            ("state", ""),
+        )
+    }
+    assert {one: time for one, time in taken.items() if time > FILTER * 1000} == {}
+    assert page.evaluate(CHANGE, ["sort", "title"]) < 2 * FILTER * 1000
+    assert page.evaluate(CHANGE, ["state", "gone"]) < FILTER * 1000
+
+
+CHANGE = """([name, value]) => new Promise((told) => {
+    const field = document.getElementById(name);
+    const pause = name === "q" ? 90 : 0;  // of the page, after a key
+    const began = performance.now();
+    new MutationObserver((_, observer) => {
+        observer.disconnect();
+        document.body.offsetHeight;  // laid out
+        told(performance.now() - began - pause);
+    }).observe(document.getElementById("grid"), {childList: true});
+    field.value = value;
+    field.dispatchEvent(new Event(name === "q" ? "input" : "change"));
+})"""
+
+
+def test_it_prints(opened: Open, small: Path) -> None:
+    """On paper there are no controls, and the page is light whatever the screen was."""
+    page = opened(small, color_scheme="dark")
+    page.emulate_media(media="print")
+    assert not page.is_visible("#filters")
+    assert not page.is_visible("body > nav")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.is_visible("#grid h3 >> nth=0")
