@@ -1,6 +1,6 @@
 """Every move of a link between W, R, C and E is in this file, and nothing else moves a link.
 
-add → W, check_out W→R, complete R→C, fail R→E, release R→W, retry E→W, renew C→W.  A move that finds
+add → W, check_out W→R, complete R→C, fail R→E, release R→W, retry E→W, renew C→W, withdraw W→E.  A move that finds
 a link not in the state it expects, or in another worker's hands, does nothing to it.  All functions
 work within the caller's transaction and note what they change in its `Tally`.
 """
@@ -14,10 +14,11 @@ import sqlalchemy as sa
 
 from spider.model import LinkState, Reason, Relation, Request
 from spider.store import dialect
-from spider.store.handout import COLUMNS, request_of, with_validators
+from spider.store.adoption import WITHDRAWN, adopt, crawled
+from spider.store.handout import COLUMNS, Rank, first_rank, request_of, with_validators
 from spider.store.hosts import host_ids
 from spider.store.identity import Known, NewLink, distinct, known, same
-from spider.store.schema import Count, CrawlerLink, Nearer, Page, state_is, table
+from spider.store.schema import CrawlerLink, Nearer, Page, state_is, table
 from spider.store.tally import Tally
 
 __all__ = [
@@ -36,9 +37,11 @@ __all__ = [
     "release",
     "renew",
     "renew_nearer",
+    "restore",
     "retry",
     "retry_due",
     "send_on",
+    "withdraw",
 ]
 
 W, R, C, E = LinkState.W, LinkState.R, LinkState.C, LinkState.E
@@ -46,11 +49,7 @@ CUT = "cut.depth"
 """The counter of links that a seed's depth limit cut."""
 
 _LINK = table(CrawlerLink)
-_COUNT = table(Count)
 _PAGE = table(Page)
-
-Rank = tuple[bool, int]
-"""What links wait by: whether they are late, and their depth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +109,11 @@ def add(connection: sa.Connection, links: Iterable[NewLink], tally: Tally) -> di
 def _meet(connection: sa.Connection, row: Known, link: NewLink, tally: Tally) -> None:
     """Take note of a known link met nearer; renew it where its own links were, or may have been, cut.
 
-    One that waits behind the others, and is met on a page that is no copy, waits behind them no more.
+    One that waits behind the others, and is met on a page that is no copy, waits behind them no more; one of a
+    seed that is not crawled joins the tree that it is met in.
     """
+    if row.seed_id != link.seed_id and adopt(connection, row, link.seed_id, tally):
+        _to_waiting(connection, E, [_LINK.c.id == row.id, _LINK.c.message == WITHDRAWN], tally, {})
     if row.late and not link.late:
         connection.execute(sa.update(_LINK).where(_LINK.c.id == row.id).values(late=False))
     if link.parent_id is None and link.depth == 0 and row.depth > 0:  # a page that became a seed
@@ -119,7 +121,7 @@ def _meet(connection: sa.Connection, row: Known, link: NewLink, tally: Tally) ->
     if link.depth >= row.depth:
         return
     connection.execute(sa.update(_LINK).where(_LINK.c.id == row.id).values(depth=link.depth))
-    if row.state is C and (row.depth >= link.limit or _was_cut(connection, row.seed_id, tally)):
+    if row.state is C and (row.depth >= link.limit or tally.counted(connection, row.seed_id, CUT)):
         renew(connection, [row.id], tally)
     elif row.state is C:
         nearer = dialect.insert(connection, table(Nearer)).values(link_id=row.id, seed_id=row.seed_id)
@@ -132,13 +134,6 @@ def renew_nearer(connection: sa.Connection, tally: Tally) -> None:
     for part in dialect.chunks(cut):
         nearer = sa.delete(Nearer).where(Nearer.seed_id.in_(part)).returning(Nearer.link_id)
         renew(connection, connection.scalars(nearer).all(), tally)
-
-
-def _was_cut(connection: sa.Connection, seed_id: int, tally: Tally) -> bool:
-    if tally.counts[seed_id, CUT]:
-        return True
-    cut = connection.scalar(sa.select(_COUNT.c.value).where(_COUNT.c.seed_id == seed_id, _COUNT.c.name == CUT))
-    return bool(cut)
 
 
 def _insert(
@@ -202,7 +197,7 @@ def check_out(
     that waits, so that no deeper link is taken before the nearer ones have shown theirs.  `deepest`
     turns the order of depths round (paper 3's depth first).
     """
-    rank = rank or _first_rank(connection, host_id, deepest=deepest)
+    rank = rank or first_rank(connection, host_id, deepest=deepest)
     if rank is None:
         return []
     late, depth = rank
@@ -222,16 +217,6 @@ def check_out(
     for request in taken:
         tally.move(request.seed_id, host_id, W, R)
     return with_validators(connection, sorted(taken, key=lambda request: request.link_id))
-
-
-def _first_rank(connection: sa.Connection, host_id: int, *, deepest: bool) -> Rank | None:
-    """Return whose turn it is: links that are not late before those that are, then by depth."""
-    waits: list[sa.ColumnElement[bool] | sa.TextClause] = [_LINK.c.host_id == host_id, state_is(W)]
-    late = connection.scalar(sa.select(_LINK.c.late).where(*waits).order_by(_LINK.c.late).limit(1))
-    if late is None:
-        return None
-    edge = sa.func.max(_LINK.c.depth) if deepest else sa.func.min(_LINK.c.depth)
-    return late, connection.execute(sa.select(edge).where(*waits, _LINK.c.late == late)).scalar_one()
 
 
 # --- R → C, E, W ----------------------------------------------------------------------------------
@@ -325,8 +310,11 @@ def retry(
     reason: Reason | None = None,
     link_ids: Sequence[int] | None = None,
 ) -> int:
-    """Move links of E back to W because someone asks: a seed's, a reason's, those named, or all.  Returns how many."""
-    which: list[sa.ColumnElement[bool]] = []
+    """Move links of E back to W because someone asks: a seed's, a reason's, those named, or all.  Returns how many.
+
+    Those of seeds that are not crawled stay.
+    """
+    which: list[sa.ColumnElement[bool]] = [crawled(_LINK.c.seed_id)]
     if seed_id is not None:
         which.append(_LINK.c.seed_id == seed_id)
     if reason is not None:
@@ -334,6 +322,11 @@ def retry(
     if link_ids is not None:
         which.append(_LINK.c.id.in_(link_ids))
     return _to_waiting(connection, E, which, tally, {"attempt": 0})
+
+
+def restore(connection: sa.Connection, seed_id: int, tally: Tally) -> int:
+    """Move E→W what was withdrawn of a seed that is crawled again; returns how many."""
+    return _to_waiting(connection, E, [_LINK.c.seed_id == seed_id, _LINK.c.message == WITHDRAWN], tally, {"attempt": 0})
 
 
 def renew(connection: sa.Connection, link_ids: Sequence[int], tally: Tally) -> int:
@@ -347,13 +340,14 @@ def deepen(connection: sa.Connection, seed_id: int, limit: int, tally: Tally) ->
 
 
 def refresh(connection: sa.Connection, tally: Tally, *, before: int, sooner: int) -> int:
-    """Move complete links C→W that were fetched up to `before`; returns how many.
+    """Move complete links of the seeds that are crawled C→W, where they were fetched up to `before`; returns how many.
 
     Those next to a seed, and those that had changed when they were last fetched, up to `sooner`.
     """
     changed = sa.or_(_LINK.c.depth <= 1, _PAGE.c.changed_at == _PAGE.c.fetched_at)
     due = sa.select(_PAGE.c.link_id).join(_LINK, _LINK.c.id == _PAGE.c.link_id)
     due = due.where(sa.or_(_PAGE.c.fetched_at <= before, sa.and_(_PAGE.c.fetched_at <= sooner, changed)))
+    due = due.where(crawled(_LINK.c.seed_id))
     return _to_waiting(connection, C, [_LINK.c.id.in_(due.scalar_subquery())], tally, {"attempt": 0, "hops": 0})
 
 
@@ -381,6 +375,19 @@ def _to_waiting(
     rows = connection.execute(statement).all()
     for seed_id, host_id in rows:
         tally.move(seed_id, host_id, before, W)
+    return len(rows)
+
+
+def withdraw(connection: sa.Connection, seed_ids: Sequence[int], tally: Tally) -> int:
+    """Move W→E what waits of seeds that are not crawled any more, and let none of theirs come back by itself."""
+    mine = _LINK.c.seed_id.in_(seed_ids)
+    again = sa.update(_LINK).where(state_is(E), _LINK.c.retry_at.is_not(None), mine)
+    connection.execute(again.values(retry_at=None))
+    refused = {"state": E, "reason": Reason.REFUSED, "message": WITHDRAWN}
+    gone = sa.update(_LINK).where(state_is(W), mine).values(refused)
+    rows = connection.execute(gone.returning(_LINK.c.seed_id, _LINK.c.host_id)).all()
+    for seed_id, host_id in rows:
+        tally.move(seed_id, host_id, W, E)
     return len(rows)
 
 

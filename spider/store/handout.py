@@ -1,4 +1,4 @@
-"""A link as it is handed out: its row, and what is known of its page, as a `Request`."""
+"""A link as it is handed out: whose turn it is, and its row, with what is known of its page, as a `Request`."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ from dataclasses import replace
 
 import sqlalchemy as sa
 
-from spider.model import Request, Source
-from spider.store.schema import Page, table
+from spider.model import LinkState, Request, Source
+from spider.store.schema import CrawlerLink, Page, state_is, table
 
-__all__ = ["COLUMNS", "request_of", "with_validators"]
+__all__ = ["COLUMNS", "Rank", "first_rank", "request_of", "with_validators"]
 
 COLUMNS = ("id", "host_id", "seed_id", "url", "depth", "attempt", "hops", "source", "text", "parent_id", "late")
 """The columns of CrawlerLink that a request is made from."""
 
+Rank = tuple[bool, int]
+"""What links wait by: whether they are late, and their depth."""
+
+_LINK = table(CrawlerLink)
 _PAGE = table(Page)
 
 
@@ -53,3 +57,13 @@ def request_of(row: sa.Row[tuple[object, ...]]) -> Request:
         parent_id=row.parent_id,
         late=row.late,
     )
+
+
+def first_rank(connection: sa.Connection, host_id: int, *, deepest: bool) -> Rank | None:
+    """Return whose turn it is: links that are not late before those that are, then by depth."""
+    waits: list[sa.ColumnElement[bool] | sa.TextClause] = [_LINK.c.host_id == host_id, state_is(LinkState.W)]
+    late = connection.scalar(sa.select(_LINK.c.late).where(*waits).order_by(_LINK.c.late).limit(1))
+    if late is None:
+        return None
+    edge = sa.func.max(_LINK.c.depth) if deepest else sa.func.min(_LINK.c.depth)
+    return late, connection.execute(sa.select(edge).where(*waits, _LINK.c.late == late)).scalar_one()

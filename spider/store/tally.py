@@ -32,6 +32,12 @@ class Tally:
         """Count `number` more of `name` for a seed."""
         self.counts[seed_id, name] += number
 
+    def counted(self, connection: sa.Connection, seed_id: int, name: str) -> bool:
+        """Whether anything of `name` was counted for a seed, in this transaction or before."""
+        rows = table(Count)
+        kept = sa.select(rows.c.value).where(rows.c.seed_id == seed_id, rows.c.name == name)
+        return bool(self.counts[seed_id, name] or connection.scalar(kept))
+
     def enter(self, seed_id: int, host_id: int, state: LinkState) -> None:
         """Count a link that enters a state."""
         self.counts[seed_id, state.value] += 1
