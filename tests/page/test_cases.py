@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from spider.model import Page
+from spider.model import Confidence, Page, Source
 from spider.page import read
+from spider.page.media import MEDIA_SOURCES
 
 FOLDER = Path(__file__).resolve().parents[1] / "cases" / "pages"
 FILLER = "lorem ipsum dolor sit amet " * 250
@@ -74,6 +76,27 @@ def test_case(case: dict[str, Any]) -> None:
         hidden=case.get("hidden", False),
     )
     assert {key: EXPECTED[key](page) for key in wanted} == wanted
+
+
+def trust_of(source: Source) -> Confidence | None:
+    """Return what the table of media sources says of a place."""
+    for key in ((source.tag, source.attribute), ("*", "data-*"), ("*", "on*")):
+        if key[0] == source.tag or (key[0] == "*" and fnmatch(source.attribute, key[1])):
+            found = MEDIA_SOURCES.get(key)
+            if found is not None:
+                return found
+    return None
+
+
+def test_trust_is_the_tables() -> None:
+    """A medium told in one place is as sure as the table says, or an embedded player."""
+    for case in (one.values[0] for one in cases()):
+        page = read(
+            body_of(case), "http://h.test/", content_type=case.get("content_type"), headers=case.get("headers", {})
+        )
+        for medium in page.media:
+            if len(medium.sources) == 1 and medium.confidence is not Confidence.PLAYER:
+                assert medium.confidence is trust_of(medium.source), (case["name"], str(medium.source))
 
 
 def test_every_report_is_a_case() -> None:

@@ -7,6 +7,7 @@ import re
 import time
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -100,3 +101,17 @@ def test_mutated_pages() -> None:
         assert time.process_time() - before < 5.0
         rounds += 1
     assert rounds > 20
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(600)
+def test_mutated_real_pages(shared: Path) -> None:
+    """Real pages, feeds, manifests and heads with much damage, for two minutes: no exception, no slow page."""
+    files = [path for path in sorted((shared / "corpus" / "pages").glob("*/*")) if path.is_file()]
+    seed = int(time.time())
+    dice, began = random.Random(seed), time.process_time()
+    while time.process_time() - began < 120:
+        body = mutated(dice.choice(files).read_bytes(), dice)
+        before = time.process_time()
+        check(read(body, URL, hidden=dice.random() < 0.2))
+        assert time.process_time() - before < 5.0, f"seed {seed}"
