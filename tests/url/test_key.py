@@ -142,6 +142,13 @@ def test_hash_of_unsettled(twin: ModuleType, url: str) -> None:
     assert twin.identify(url) == want
 
 
+@pytest.mark.parametrize("count", [2, 63, 64, 65, 500])
+def test_hash_of_many_parameters(twin: ModuleType, count: int) -> None:
+    """However many parameters there are, sorted and dropped ones and those of one name, the hash is the key's."""
+    url = "http://h/?" + "&".join(f"{name}{count - i // 2}={i}" for i in range(count) for name in ("p", "utm_"))
+    assert twin.identify(url) == reference(url)
+
+
 def test_documented() -> None:
     """docs/url.md has each step of the ladder."""
     document = (Path(__file__).parents[2] / "docs" / "url.md").read_text(encoding="utf-8")
