@@ -148,6 +148,7 @@ def test_errors(filled: Database) -> None:
 
 def test_streams_hold_little(database: Database) -> None:
     """A report of fifty thousand media is never in memory as a whole, and its connection stays as it was."""
+    many = MANY if database.is_sqlite else MANY // 5  # a server's rows come slowly while memory is watched
     with writing(database) as (connection, tally):
         seed_id = seed(connection)
         pages = frontier.add(connection, [new_link(f"http://a.test/{n}", seed_id) for n in range(50)], tally)
@@ -162,7 +163,7 @@ def test_streams_hold_little(database: Database) -> None:
                 "last_seen": NOW,
             }
             for page_id in pages.values()
-            for number in range(MANY // 50)
+            for number in range(many // 50)
         ]
         connection.execute(sa.insert(table(schema.Video)), rows)
         del rows
@@ -176,5 +177,5 @@ def test_streams_hold_little(database: Database) -> None:
         finally:
             tracemalloc.stop()
         assert connection.get_execution_options().get("yield_per") is None
-    assert number == MANY
-    assert peak < 4_000_000  # bytes: as a whole they would be twenty times that
+    assert number == many
+    assert peak < 4_000_000  # bytes: fifty thousand would be twenty times that
