@@ -5,7 +5,7 @@ and slashes, `PARENT` for what stands behind ``//`` (paper 1's parent machine, s
 `CHILD` for the path (its child machine, S5-0 to S5-5).  The language is the WHATWG URL standard's
 (section 4.4); which of its states each of ours stands for is written beside the tables.
 
-The loop that runs them is `spider.url.reader`'s.  ``python -m spider.url.machine`` draws them.
+The loop that runs them is `spider.url.reader`'s.  ``python -m spider.url`` draws them.
 """
 
 from __future__ import annotations
@@ -120,9 +120,14 @@ def _mermaid(table: dict[str, dict[str, str]]) -> list[str]:
     for token, row in table.items():
         for state, following in row.items():
             if following not in {"--", state}:
-                arrows.setdefault((state, following.replace("**", "T3, T6, T8, TC")), []).append(token)
-    lines = [f'    {a} -->|"{" ".join(tokens)}"| {"scheme" if "," in b else b}' for (a, b), tokens in arrows.items()]
-    return ["```mermaid", "flowchart LR", *(line.replace("#", "#35;") for line in lines), "```", ""]
+                arrows.setdefault((state, following), []).append(token.replace("#", "#35;"))
+    lines = [f'    {_node(a)} -->|"{" ".join(tokens)}"| {_node(b)}' for (a, b), tokens in arrows.items()]
+    return ["```mermaid", "flowchart LR", *lines, "```", ""]
+
+
+def _node(state: str) -> str:
+    """Name a state for Mermaid, which takes some characters as its own."""
+    return f'{state.replace("-", "_")}["{state}"]' if state != "**" else 'scheme["T3, T6, T8 or TC, by the scheme"]'
 
 
 def draw() -> str:
@@ -137,7 +142,3 @@ def draw() -> str:
 
 def _described() -> Iterable[list[str]]:
     return ([state, *words] for state, words in STATES.items())
-
-
-if __name__ == "__main__":
-    print(draw())  # noqa: T201  # it is a program here
