@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -97,6 +98,17 @@ def test_trust_is_the_tables() -> None:
         for medium in page.media:
             if len(medium.sources) == 1 and medium.confidence is not Confidence.PLAYER:
                 assert medium.confidence is trust_of(medium.source), (case["name"], str(medium.source))
+
+
+def test_threads() -> None:
+    """Pages read in many threads at once are what they are when read alone."""
+    bodies = [body_of(case.values[0]) for case in cases()]
+
+    def alone(body: bytes) -> Page:
+        return read(body, "http://h.test/")
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(alone, bodies * 3)) == [alone(body) for body in bodies] * 3
 
 
 def test_every_report_is_a_case() -> None:
