@@ -9,16 +9,32 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from spider import url as urls
+from spider.errors import InputError
 from spider.model import LinkState, Relation, SeedOrigin, SeedStatus
-from spider.store import dialect, frontier
-from spider.store.schema import Count, CrawlerLink, SeedLink, state_is, table
-from spider.store.tally import Tally
+from spider.store import dialect, frontier, takedown
+from spider.store.ask import find_seed
+from spider.store.schema import Count, CrawlerLink, Page, SeedLink, state_is, table
+from spider.store.tally import LANDED, Tally
 
-__all__ = ["SeedRow", "add_seed", "land", "plant", "plant_all", "seed_rows", "unfetched"]
+__all__ = [
+    "SeedRow",
+    "add_seed",
+    "find",
+    "land",
+    "plant",
+    "plant_all",
+    "remove",
+    "seed_rows",
+    "set_status",
+    "unfetched",
+    "withdraw_idle",
+]
 
 _SEED = table(SeedLink)
 _LINK = table(CrawlerLink)
 _COUNT = table(Count)
+_PAGE = table(Page)
+_ACTIVE = _SEED.c.status == SeedStatus.ACTIVE
 LIMIT = "limit.depth"
 SOURCE = "seed@url"
 """The source of a link that a seed begins with, and of what it redirects to."""
@@ -52,11 +68,17 @@ def add_seed(
     origin: SeedOrigin = SeedOrigin.HAND,
     options: Mapping[str, object] | None = None,
     note: str | None = None,
+    tally: Tally | None = None,
 ) -> int:
-    """Put a normalized address in the list and return its row; one that is there becomes active again.
+    """Put a normalized address in the list and return its row; one that is there, given by hand, becomes active.
 
-    Options given replace the ones it had; none given leaves them.
+    Options given replace the ones it had; none given leaves them.  With a `tally`, what waited when the seed
+    was disabled waits again.
     """
+    if tally is not None and origin is SeedOrigin.HAND:
+        there = connection.scalar(sa.select(_SEED.c.id).where(_SEED.c.key == urls.key(url), ~_ACTIVE))
+        if there is not None:
+            set_status(connection, there, SeedStatus.ACTIVE, tally, now=now)
     values = {"note": note} if note is not None else {}
     if options:
         values["options"] = json.dumps(options, sort_keys=True)
@@ -110,11 +132,75 @@ def seed_rows(connection: sa.Connection, *, status: SeedStatus | None = SeedStat
         _SEED.c.note,
         _SEED.c.landed_url,
         _SEED.c.options,
+        _SEED.c.added_at,
+        _SEED.c.decided_at,
     )
     query = sa.select(*columns).order_by(_SEED.c.id)
     if status is not None:
         query = query.where(_SEED.c.status == status)
-    return [SeedRow(*row[:-1], options=json.loads(row[-1] or "{}")) for row in connection.execute(query)]
+    rows = connection.execute(query)
+    return [SeedRow(*row[:6], json.loads(row.options or "{}"), row.added_at, row.decided_at) for row in rows]
+
+
+def find(connection: sa.Connection, text: str) -> SeedRow:
+    """Return a seed by its number or its address, however spelled; InputError where the list has no such seed."""
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 19 else find_seed(connection, text)  # noqa: PLR2004  # digits of 64 bits
+    for row in seed_rows(connection, status=None):
+        if row.id == number:
+            return row
+    raise InputError(f"no such seed: {text}")
+
+
+# --- decisions ------------------------------------------------------------------------------------
+
+
+def set_status(connection: sa.Connection, seed_id: int, status: SeedStatus, tally: Tally, *, now: int) -> None:
+    """Decide whether a seed is crawled; running crawls are told.
+
+    What waits of one that is not crawled any more waits no longer, and comes back when it is crawled again.
+    What it shares with other seeds is theirs once their pages, read anew, show it.
+    """
+    decided = sa.update(_SEED).where(_SEED.c.id == seed_id).values(status=status, decided_at=now)
+    connection.execute(decided)
+    if status is SeedStatus.ACTIVE:
+        frontier.restore(connection, seed_id, tally)
+    else:
+        frontier.withdraw(connection, [seed_id], tally)
+        _let_others_look(connection, seed_id)
+    tally.add(*LANDED)
+
+
+def withdraw_idle(connection: sa.Connection, tally: Tally) -> None:
+    """Let nothing wait of seeds that are not crawled: links that were in flight when that was decided, or came back."""
+    some = sa.select(_COUNT.c.seed_id).where(_COUNT.c.name.in_([LinkState.W, LinkState.E]), _COUNT.c.value > 0)
+    ids = connection.scalars(sa.select(_SEED.c.id).where(~_ACTIVE, _SEED.c.id.in_(some))).all()
+    if ids:
+        frontier.withdraw(connection, ids, tally)
+
+
+def remove(connection: sa.Connection, seed_id: int, tally: Tally) -> tuple[int, int]:
+    """Take a seed off the list with all that was found from it; returns how many links and media went.
+
+    No crawl may be at work meanwhile: it could still find links for the tree.
+    """
+    _let_others_look(connection, seed_id)
+    gone = takedown.drop_tree(connection, seed_id, tally)
+    tally.flush(connection)
+    connection.execute(sa.delete(_COUNT).where(_COUNT.c.seed_id == seed_id))
+    connection.execute(sa.delete(_SEED).where(_SEED.c.id == seed_id))
+    tally.add(*LANDED)
+    return gone
+
+
+def _let_others_look(connection: sa.Connection, seed_id: int) -> None:
+    """Let the pages of other seeds on the same hosts be read anew when they are next due, changed or not."""
+    hosts = sa.select(_LINK.c.host_id).where(_LINK.c.seed_id == seed_id).distinct()
+    pages = sa.select(_LINK.c.id).where(_LINK.c.host_id.in_(hosts), _LINK.c.seed_id != seed_id)
+    blank = sa.update(_PAGE).where(_PAGE.c.link_id.in_(pages))
+    connection.execute(blank.values(content_hash=0, etag=None, last_modified=None))
+
+
+# --- what a crawl asks ----------------------------------------------------------------------------
 
 
 def land(connection: sa.Connection, seed_id: int, url: str) -> None:

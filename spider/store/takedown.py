@@ -31,7 +31,7 @@ from spider.store.schema import (
 )
 from spider.store.tally import LANDED, Tally
 
-__all__ = ["Forgot", "covers", "forget", "forgotten"]
+__all__ = ["Forgot", "covers", "drop_tree", "forget", "forgotten"]
 
 _LINK = table(CrawlerLink)
 _HOST = table(Host)
@@ -103,28 +103,38 @@ def _links_of(connection: sa.Connection, host: str, key: str | None) -> Sequence
 
 def _drop_links(connection: sa.Connection, ids: Sequence[int], tally: Tally) -> int:
     """Delete links with all that hangs on them; what they showed first loses that memory.  Returns the media."""
-    media = 0
-    for part in dialect.chunks(ids):
-        states = sa.select(State.id).where(State.page_id.in_(part)).scalar_subquery()
-        connection.execute(sa.delete(Resource).where(Resource.state_id.in_(states)))
-        connection.execute(sa.delete(Transition).where(Transition.from_id.in_(states)))
-        connection.execute(sa.delete(State).where(State.page_id.in_(part)))
-        for model in MEDIA.values():
-            media += connection.execute(sa.delete(model).where(model.page_id.in_(part))).rowcount
-        connection.execute(sa.delete(Edge).where(sa.or_(Edge.page_id.in_(part), Edge.link_id.in_(part))))
-        connection.execute(sa.delete(Nearer).where(Nearer.link_id.in_(part)))
-        connection.execute(sa.delete(Page).where(Page.link_id.in_(part)))
-        connection.execute(sa.update(Page).where(Page.copy_of.in_(part)).values(copy_of=None))
-        connection.execute(sa.update(_LINK).where(_LINK.c.parent_id.in_(part)).values(parent_id=None))
-        connection.execute(sa.delete(OutLink).where(OutLink.page_id.in_(part)))
-        connection.execute(sa.delete(Skipped).where(Skipped.page_id.in_(part)))
-        gone = sa.delete(_LINK).where(_LINK.c.id.in_(part))
-        for row in connection.execute(
-            gone.returning(_LINK.c.seed_id, _LINK.c.host_id, _LINK.c.state, _LINK.c.relation)
-        ):
-            tally.leave(row.seed_id, row.host_id, row.state)
-            tally.add(row.seed_id, f"relation.{row.relation}", -1)
-    return media
+    return sum(_drop(connection, part, tally)[1] for part in dialect.chunks(ids))
+
+
+def drop_tree(connection: sa.Connection, seed_id: int, tally: Tally) -> tuple[int, int]:
+    """Delete all links of a seed's tree with all that hangs on them.  Returns how many links and media."""
+    return _drop(connection, sa.select(_LINK.c.id).where(_LINK.c.seed_id == seed_id), tally)
+
+
+def _drop(
+    connection: sa.Connection, part: Sequence[int] | sa.Select[tuple[int]], tally: Tally
+) -> tuple[int, int]:  # fmt: skip
+    """Delete some links with all that hangs on them.  Returns how many links and media."""
+    links = media = 0
+    states = sa.select(State.id).where(State.page_id.in_(part)).scalar_subquery()
+    connection.execute(sa.delete(Resource).where(Resource.state_id.in_(states)))
+    connection.execute(sa.delete(Transition).where(Transition.from_id.in_(states)))
+    connection.execute(sa.delete(State).where(State.page_id.in_(part)))
+    for model in MEDIA.values():
+        media += connection.execute(sa.delete(model).where(model.page_id.in_(part))).rowcount
+    connection.execute(sa.delete(Edge).where(sa.or_(Edge.page_id.in_(part), Edge.link_id.in_(part))))
+    connection.execute(sa.delete(Nearer).where(Nearer.link_id.in_(part)))
+    connection.execute(sa.delete(Page).where(Page.link_id.in_(part)))
+    connection.execute(sa.update(Page).where(Page.copy_of.in_(part)).values(copy_of=None))
+    connection.execute(sa.update(_LINK).where(_LINK.c.parent_id.in_(part)).values(parent_id=None))
+    connection.execute(sa.delete(OutLink).where(OutLink.page_id.in_(part)))
+    connection.execute(sa.delete(Skipped).where(Skipped.page_id.in_(part)))
+    gone = sa.delete(_LINK).where(_LINK.c.id.in_(part))
+    for row in connection.execute(gone.returning(_LINK.c.seed_id, _LINK.c.host_id, _LINK.c.state, _LINK.c.relation)):
+        links += 1
+        tally.leave(row.seed_id, row.host_id, row.state)
+        tally.add(row.seed_id, f"relation.{row.relation}", -1)
+    return links, media
 
 
 def _drop_told(connection: sa.Connection, host: str, name: str) -> int:
