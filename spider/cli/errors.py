@@ -21,7 +21,7 @@ __all__ = ["command"]
 @click.option(
     "--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="How to show it."
 )
-@click.option("--output", metavar="FILE", help="Write to this file, whole or not at all.")
+@click.option("-o", "--output", metavar="FILE", help="Write to this file, whole or not at all.")
 @click.option("--raw", is_flag=True, help="CSV: leave cells that a spreadsheet would run as they are.")
 @click.pass_obj
 def command(given: Globals, *, seed: str | None, reason: str | None, form: str, output: str | None, raw: bool) -> None:

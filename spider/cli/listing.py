@@ -31,7 +31,7 @@ def listing_options(function: _Function) -> _Function:
     """Give a command ``--format``, ``--output`` and ``--raw``; it gets them as `form`, `output` and `raw`."""
     for option in (
         click.option("--raw", is_flag=True, help="CSV: leave cells that a spreadsheet would run as they are."),
-        click.option("--output", metavar="FILE", help="Write to this file, whole or not at all."),
+        click.option("-o", "--output", metavar="FILE", help="Write to this file, whole or not at all."),
         click.option(
             "--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="How to show it."
         ),

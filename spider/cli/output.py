@@ -21,9 +21,17 @@ STYLES = {
     "head": "bold",
     "detail": "dim",
     "bad": "red",
+    "bar.C": "blue",
+    "bar.E": "red",
+    "bar.R": "yellow",
+    "bar.W": "dim",
     "kind.video": "cyan",
     "kind.audio": "green",
     "kind.flash": "magenta",
+    "state.C": "blue",
+    "state.E": "red",
+    "state.R": "yellow",
+    "state.W": "dim",
 }
 """The style, in rich's words, of each part of a line that has one."""
 

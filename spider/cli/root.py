@@ -38,6 +38,7 @@ COMMANDS = (
     Command("retry", "Crawl", "Let failed links wait for another try."),
     Command("forget", "Crawl", "Drop what is known of a host or address, for good."),
     Command("report", "Ask", "Show the pages with their media."),
+    Command("tree", "Ask", "Show the links as a tree, from each seed."),
     Command("status", "Ask", "Count links by state, and pages with media."),
     Command("errors", "Ask", "List the links that failed, and why."),
     Command("skipped", "Ask", "List the addresses that were refused, and by which rule."),

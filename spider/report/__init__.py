@@ -5,7 +5,7 @@ The room knows nothing of how the rows were asked for; every text in them came f
 
 from __future__ import annotations
 
-from spider.report.formats import FORMATS, Record, write_csv, write_json, write_jsonl, write_records
+from spider.report.formats import FORMATS, Record, write_csv, write_json, write_jsonl, write_markdown, write_records
 from spider.report.listings import (
     RUN_COLUMNS,
     SEED_COLUMNS,
@@ -21,8 +21,9 @@ from spider.report.listings import (
     why_records,
 )
 from spider.report.rows import ERROR_COLUMNS, MEDIA_COLUMNS, error_record, media_record
-from spider.report.tables import Line, Span, error_lines, grid_lines, media_lines
-from spider.report.text import csv_cell, iso, json_text, visible
+from spider.report.tables import Line, Span, bar_line, error_lines, grid_lines, media_lines
+from spider.report.text import csv_cell, iso, json_text, markdown_cell, visible
+from spider.report.tree import tree_lines
 
 __all__ = [
     "ERROR_COLUMNS",
@@ -35,12 +36,14 @@ __all__ = [
     "Line",
     "Record",
     "Span",
+    "bar_line",
     "csv_cell",
     "error_lines",
     "error_record",
     "grid_lines",
     "iso",
     "json_text",
+    "markdown_cell",
     "media_lines",
     "media_record",
     "run_lines",
@@ -49,11 +52,13 @@ __all__ = [
     "seed_record",
     "skipped_lines",
     "skipped_record",
+    "tree_lines",
     "visible",
     "why_lines",
     "why_records",
     "write_csv",
     "write_json",
     "write_jsonl",
+    "write_markdown",
     "write_records",
 ]

@@ -1,4 +1,4 @@
-"""Records in the formats that people and programs read: JSON, JSON lines and CSV.
+"""Records in the formats that people and programs read: JSON, JSON lines, CSV and Markdown.
 
 A record is a mapping from column to value, the columns always in the same order.  Every function
 streams: it holds one record at a time, however many there are.
@@ -10,11 +10,11 @@ import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TextIO
 
-from spider.report.text import csv_cell, json_text, visible
+from spider.report.text import csv_cell, json_text, markdown_cell, visible
 
-__all__ = ["FORMATS", "Record", "Value", "write_csv", "write_json", "write_jsonl", "write_records"]
+__all__ = ["FORMATS", "Record", "Value", "write_csv", "write_json", "write_jsonl", "write_markdown", "write_records"]
 
-FORMATS = ("table", "json", "jsonl", "csv")
+FORMATS = ("table", "json", "jsonl", "csv", "markdown")
 
 Value = str | int | float | None
 Record = Mapping[str, Value]
@@ -47,9 +47,17 @@ def write_csv(records: Iterable[Record], stream: TextIO, *, columns: Sequence[st
         writer.writerow([shown(csv_cell(record[column], raw=raw)) for column in columns])
 
 
+def write_markdown(records: Iterable[Record], stream: TextIO, *, columns: Sequence[str]) -> None:
+    """Write a table of GitHub-flavoured Markdown, a line a record; what a page says is text in it, never markup."""
+    stream.write(f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}\n")
+    stream.writelines(f"| {' | '.join(markdown_cell(record[column]) for column in columns)} |\n" for record in records)
+
+
 def write_records(records: Iterable[Record], stream: TextIO, *, form: str, columns: Sequence[str], raw: bool) -> None:
     """Write records in one of the formats that are not a table; KeyError for any other."""
     if form == "csv":
         write_csv(records, stream, columns=columns, raw=raw)
+    elif form == "markdown":
+        write_markdown(records, stream, columns=columns)
     else:
         {"json": write_json, "jsonl": write_jsonl}[form](records, stream)

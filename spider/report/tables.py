@@ -13,11 +13,14 @@ from typing import NamedTuple
 from spider.report.formats import Record
 from spider.report.text import cut, visible, width, wrap
 
-__all__ = ["Line", "Span", "entry_lines", "error_lines", "grid_lines", "media_lines"]
+__all__ = ["BARS", "Line", "Span", "bar_line", "entry_lines", "error_lines", "grid_lines", "media_lines"]
 
 KIND = len("video")
 MIN_COLUMNS = 40
 MAX_LINES = 4
+
+BARS = {"C": "█", "R": "▓", "W": "░", "E": "×"}
+"""What a bar of links is made of, by state; told apart without colours too."""
 
 
 class Span(NamedTuple):
@@ -82,8 +85,13 @@ def entry_lines(
         yield from _details(details(record), columns, indent=max(2, width(named)))
 
 
-def grid_lines(headings: Sequence[str], rows: Sequence[Sequence[str]], columns: int | None) -> Iterator[Line]:
-    """Yield rows of numbers under headings, right-aligned; the last column is a text, and wrapped."""
+def grid_lines(
+    headings: Sequence[str], rows: Sequence[Sequence[str]], columns: int | None, *, below: Sequence[Line] = ()
+) -> Iterator[Line]:
+    """Yield rows of numbers under headings, right-aligned; the last column is a text, and wrapped.
+
+    `below` has a line to stand under each row.
+    """
     cells = [[visible(cell) for cell in row] for row in (headings, *rows)]
     widths = [max(width(row[place]) for row in cells) for place in range(len(headings) - 1)]
     indent = sum(widths) + 2 * len(widths)
@@ -95,6 +103,22 @@ def grid_lines(headings: Sequence[str], rows: Sequence[Sequence[str]], columns: 
         yield [*lead, Span(first, "page" if number else "head")]
         for piece in rest:
             yield (Span(" " * indent + piece, "page"),)
+        if number and below:
+            yield below[number - 1]
+
+
+def bar_line(numbers: Sequence[tuple[str, int]], columns: int) -> Line:
+    """Return a bar of this many columns at most, cut in proportion: a part's character is `BARS`'s.
+
+    What there is any of has a column at least; nothing at all is an empty line.
+    """
+    total = sum(number for _, number in numbers)
+    if not total:
+        return ()
+    sizes = {name: max(1, number * columns // total) for name, number in numbers if number}
+    longest = max(sizes, key=lambda name: sizes[name])
+    sizes[longest] = max(1, columns - (sum(sizes.values()) - sizes[longest]))
+    return [Span(BARS[name] * size, f"bar.{name}") for name, size in sizes.items()]
 
 
 def _page_details(record: Record) -> list[str]:

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-__all__ = ["csv_cell", "cut", "iso", "json_text", "visible", "width", "wrap"]
+__all__ = ["csv_cell", "cut", "iso", "json_text", "markdown_cell", "visible", "width", "wrap"]
 
 # What a terminal acts on instead of showing it: C0 and DEL, C1 (ECMA-48), the line and paragraph
 # separators, the marks, embeddings, overrides and isolates of the bidirectional algorithm (UAX 9),
@@ -45,6 +45,19 @@ def csv_cell(value: str | float | None, *, raw: bool = False) -> str:
     if not isinstance(value, str):
         return "" if value is None else str(value)
     return value if raw or not value.startswith(_FORMULA) else f"'{value}"
+
+
+# What Markdown takes for markup in a cell (CommonMark 2.4, the tilde and the pipe of GFM, the dollar of forges).
+_MARKUP = re.compile(r"[\\`*_\[\]<>|~&$]")
+_ADDRESS = re.compile(r"https?://[^\s<>\\|]+")
+
+
+def markdown_cell(value: str | float | None) -> str:
+    """Return the text of one cell of a Markdown table: markup escaped, controls visible, an address a link."""
+    if not isinstance(value, str):
+        return "" if value is None else str(value)
+    shown = visible(value)
+    return f"<{shown}>" if _ADDRESS.fullmatch(shown) else _MARKUP.sub(r"\\\g<0>", shown)
 
 
 def iso(time: int) -> str:

@@ -214,6 +214,16 @@ def test_colours_can_be_unwanted(variable: dict[str, str], filled: Path, tmp_pat
     assert "3 pages with" in ESCAPE.sub("", text)
 
 
+def test_status_has_bars_on_a_terminal(filled: Path, tmp_path: Path) -> None:
+    """On a terminal each seed has a bar of its links; elsewhere there is none."""
+    code, text = on_a_terminal(["--db", filled, "status"], tmp_path)
+    plain = ESCAPE.sub("", text)
+    assert code == 0
+    assert f"{'█' * 30}{'×' * 10}" in plain
+    assert "█" * 40 in plain
+    assert [line for line in plain.splitlines() if len(line) > 60] == []
+
+
 def test_csv_does_not_steer_a_terminal(filled: Path, tmp_path: Path) -> None:
     """CSV on a terminal shows controls instead of sending them."""
     code, text = on_a_terminal(["--db", filled, "report", "--format", "csv"], tmp_path)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spider.report import Line, error_lines, grid_lines, media_lines
+from spider.report import Line, bar_line, error_lines, grid_lines, media_lines
 from spider.report.text import width
 from tests.report.test_text import HOSTILE, steers
 
@@ -123,3 +123,22 @@ def test_whatever_a_page_says_fits_and_is_harmless(text: str, columns: int) -> N
     lines += texts(grid_lines(["W", "seed"], [["1", text]], columns))
     assert not [line for line in lines if any(map(steers, line))]
     assert [line for line in lines if width(line) > columns] == []
+
+
+@given(st.lists(st.integers(0, 10**9), min_size=4, max_size=4), st.integers(8, 80))
+def test_a_bar_is_in_proportion(numbers: list[int], columns: int) -> None:
+    """A bar has its columns exactly, something for all there is any of, and the more the longer."""
+    spans = bar_line([*zip("CRWE", numbers, strict=True)], columns)
+    sizes = {span.part[-1]: len(span.text) for span in spans}
+    assert sum(sizes.values()) == (columns if any(numbers) else 0)
+    assert set(sizes) == {state for state, number in zip("CRWE", numbers, strict=True) if number}
+    ordered = sorted((number, sizes[state]) for state, number in zip("CRWE", numbers, strict=True) if number)
+    assert [size for _, size in ordered] == sorted(size for _, size in ordered) or len({n for n, _ in ordered}) < 4
+
+
+def test_a_line_stands_below_each_row() -> None:
+    """Rows have their bars below them, the headings none."""
+    bars = [bar_line([("C", 1), ("E", 1)], 4), bar_line([("W", 1)], 4)]
+    assert texts(grid_lines(["C", "seed"], [["1", "a"], ["0", "b"]], 40, below=bars)) == [
+        "C  seed", "1  a", "██××", "0  b", "░░░░"
+    ]  # fmt: skip

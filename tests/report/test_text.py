@@ -8,8 +8,10 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lxml import html as lxml_html
+from markdown_it import MarkdownIt
 
-from spider.report.text import csv_cell, cut, iso, json_text, visible, width, wrap
+from spider.report.text import csv_cell, cut, iso, json_text, markdown_cell, visible, width, wrap
 
 HOSTILE = "\x1b]0;owned\x07\x1b[31mred\x9b2J\u202egnp.exe\u2066\x00\r\n\x7f\ud800\ufeff\U000e0041"
 
@@ -96,3 +98,29 @@ def test_addresses_break_behind_a_delimiter() -> None:
 def test_times_are_iso_8601(time: int, text: str) -> None:
     """Microseconds are dropped, never rounded up."""
     assert iso(time) == text
+
+
+@given(st.one_of(ANY, MIXED, st.text(alphabet=st.sampled_from([*"ab*_`[]()<>|~&\\!#$ \n.:/hw"]))))
+def test_markdown_shows_the_text_itself(text: str) -> None:
+    """A cell of a Markdown table is rendered as the text, with no markup of the page's and no more cells."""
+    made = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    table = f"| one | two |\n|---|---|\n| {markdown_cell(text)} | end |\n"
+    cells = lxml_html.fragment_fromstring(made.render(table)).xpath(".//td")
+    assert [" ".join(cell.text_content().split()) for cell in cells] == [" ".join(visible(text).split()), "end"]
+    assert all(child.tag == "a" for child in cells[0])
+
+
+@pytest.mark.parametrize(
+    ("value", "cell"),
+    [
+        ("http://a.example/x_y?z=1&w=*", "<http://a.example/x_y?z=1&w=*>"),
+        ("http://a.example/x|y", r"http://a.example/x\|y"),
+        ("javascript:alert(1)", "javascript:alert(1)"),
+        ("<script>", r"\<script\>"),
+        (None, ""),
+        (3, "3"),
+    ],
+)
+def test_only_an_address_of_the_web_is_a_link(value: str | int | None, cell: str) -> None:
+    """Addresses are links to themselves, everything else is text."""
+    assert markdown_cell(value) == cell
