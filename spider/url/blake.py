@@ -4,7 +4,7 @@ A part of the compiled twin, see `spider.url.engine`: the call of the library al
 than all the rest that is done to an address.  The rounds are written out, so that no word of the
 schedule has to be looked up.
 """
-# ruff: noqa: F821, FBT003, PLR0915, PLR0917, PLR2004  # C is C, and the rounds are as many as they are
+# ruff: noqa: F821, PLR0915, PLR0917, PLR2004  # C is C, and the rounds are as many as they are
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if cython.compiled:
 
 __all__ = []
 
-LITTLE = cython.declare(cython.bint, sys.byteorder == "little")  # how `compress` reads words
+LITTLE = cython.declare(cython.bint, sys.byteorder == "little")  # how `digest` reads words
 
 Word = cython.typedef(cython.ulonglong)
 Words = cython.typedef(cython.p_ulonglong)
@@ -68,17 +68,10 @@ def mix(v: Words, a: cython.uint, b: cython.uint, c: cython.uint, d: cython.uint
 
 
 @cython.cfunc
+@cython.inline
 @cython.exceptval(check=False)
-def compress(h: Words, block: Bytes, count: Word, last: cython.bint) -> cython.void:
-    """Take one block of 128 bytes into the state (RFC 7693, 3.2)."""
-    v: Word[16]
-    m: Word[16]
-    memcpy(m, block, 128)
-    v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7] = h[0], h[1], h[2], h[3], h[4], h[5], h[6], h[7]
-    v[8], v[9], v[10], v[11], v[12] = START[0], START[1], START[2], START[3], START[4] ^ count
-    v[13], v[14], v[15] = START[5], START[6], START[7]
-    if last:
-        v[14] = ~v[14]
+def run_rounds(v: Words, m: Words) -> cython.void:
+    """Mix the message into the state twelve times (RFC 7693, 3.2; the schedule, 2.7, is written out)."""
     mix(v, 0, 4, 8, 12, m[0], m[1])
     mix(v, 1, 5, 9, 13, m[2], m[3])
     mix(v, 2, 6, 10, 14, m[4], m[5])
@@ -175,14 +168,6 @@ def compress(h: Words, block: Bytes, count: Word, last: cython.bint) -> cython.v
     mix(v, 1, 6, 11, 12, m[0], m[2])
     mix(v, 2, 7, 8, 13, m[11], m[7])
     mix(v, 3, 4, 9, 14, m[5], m[3])
-    h[0] ^= v[0] ^ v[8]
-    h[1] ^= v[1] ^ v[9]
-    h[2] ^= v[2] ^ v[10]
-    h[3] ^= v[3] ^ v[11]
-    h[4] ^= v[4] ^ v[12]
-    h[5] ^= v[5] ^ v[13]
-    h[6] ^= v[6] ^ v[14]
-    h[7] ^= v[7] ^ v[15]
 
 
 @cython.cfunc
@@ -190,19 +175,36 @@ def compress(h: Words, block: Bytes, count: Word, last: cython.bint) -> cython.v
 def digest(p: Bytes, n: Place) -> cython.longlong:
     """Hash with BLAKE2b of 8 bytes, read as a signed big-endian integer (RFC 7693, 3.3)."""
     h: Word[8]
-    block: cython.uchar[128]
+    v: Word[16]
+    m: Word[16]
     i: Place = 0
-    word: Word = 0
-    k: cython.uint
-    for k in range(8):
-        h[k] = START[k]
+    memcpy(h, START, 64)
     h[0] ^= 0x01010008
-    while n - i > 128:
-        compress(h, p + i, i + 128, False)
+    while True:
+        v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7] = h[0], h[1], h[2], h[3], h[4], h[5], h[6], h[7]
+        v[8], v[9], v[10], v[11] = START[0], START[1], START[2], START[3]
+        v[12], v[13], v[14], v[15] = START[4] ^ min(i + 128, n), START[5], START[6], START[7]
+        if n - i > 128:
+            memcpy(m, p + i, 128)
+        else:
+            v[14] = ~v[14]
+            memset(m, 0, 128)
+            memcpy(m, p + i, n - i)
+        run_rounds(v, m)
+        if n - i <= 128:
+            return swapped(h[0] ^ v[0] ^ v[8])
+        h[0], h[1], h[2], h[3] = h[0] ^ v[0] ^ v[8], h[1] ^ v[1] ^ v[9], h[2] ^ v[2] ^ v[10], h[3] ^ v[3] ^ v[11]
+        h[4], h[5], h[6], h[7] = h[4] ^ v[4] ^ v[12], h[5] ^ v[5] ^ v[13], h[6] ^ v[6] ^ v[14], h[7] ^ v[7] ^ v[15]
         i += 128
-    memset(block, 0, 128)
-    memcpy(block, p + i, n - i)
-    compress(h, block, n, True)
-    for k in range(8):
-        word = word << 8 | (h[0] >> 8 * k & 255)
-    return cython.cast(cython.longlong, word)
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def swapped(word: Word) -> cython.longlong:
+    """Read a word's bytes from the other end."""
+    mask: Word = 0x00FF00FF00FF00FF
+    word = word >> 8 & mask | (word & mask) << 8
+    mask = 0x0000FFFF0000FFFF
+    word = word >> 16 & mask | (word & mask) << 16
+    return cython.cast(cython.longlong, word >> 32 | word << 32)
