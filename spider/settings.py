@@ -36,6 +36,8 @@ class Kind(StrEnum):
     AGE = "age"
     FLAG = "flag"
     FILE = "file"
+    LOGIN = "login"
+    PROXY = "proxy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +142,28 @@ SETTINGS = (
         "cap",
         "What to do where a Crawl-delay is longer: wait the longest there is, or skip the host.",
         choices=("cap", "skip"),
+    ),
+    Setting("cookies", Kind.FILE, None, "Send the cookies of this file (Netscape cookies.txt) to their hosts."),
+    Setting(
+        "auth",
+        Kind.LOGIN,
+        None,
+        "Log in to this host (HOST=USER:PASSWORD): by https alone, unless the seed itself is http.",
+        many=True,
+    ),
+    Setting("netrc", Kind.FLAG, False, "Log in to the hosts that ~/.netrc, or $NETRC, names."),  # noqa: FBT003  # a row of a table
+    Setting("proxy", Kind.PROXY, None, "Go by this proxy (http://host:port or https://host:port)."),
+    Setting(
+        "environment-proxies",
+        Kind.FLAG,
+        False,  # noqa: FBT003  # a row of a table
+        "Go by the proxies that http_proxy, https_proxy and no_proxy name.",
+    ),
+    Setting(
+        "allow-private",
+        Kind.FLAG,
+        False,  # noqa: FBT003  # a row of a table
+        "Ask machines of private networks too; else only those whose host a seed names.",
     ),
     Setting("sitemaps", Kind.FLAG, True, "Follow sitemaps and feeds too."),  # noqa: FBT003  # a row of a table
     Setting("traps", Kind.FLAG, True, "Keep out of spaces without end."),  # noqa: FBT003  # a row of a table
@@ -324,12 +348,38 @@ def _file(text: str) -> str:
     return text
 
 
+def _login(text: str) -> str:
+    """Take ``HOST=USER:PASSWORD``; the message never quotes it."""
+    host, equals, login = text.partition("=")
+    if not (host.strip() and equals and ":" in login):
+        msg = "what is given is not a login; write HOST=USER:PASSWORD"
+        raise ValueError(msg)
+    return text
+
+
+def _proxy(text: str) -> str:
+    """Take what may be the address of a proxy; the message quotes no password."""
+    if not re.match(r"(?i:https?)://[^\s/]", text):
+        msg = "what is given is not the address of a proxy; write http://host:port or https://host:port"
+        raise ValueError(msg)
+    return text
+
+
+_BOUND = {"authorization": "--auth", "cookie": "--cookies", "proxy-authorization": "--proxy"}
+
+
 def _header(text: str) -> str:
-    """Take ``Name: value``: a token of RFC 9110 5.6.2 and a value of one Latin-1 line."""
+    """Take ``Name: value``: a token of RFC 9110 5.6.2 and a value of one Latin-1 line.
+
+    What opens a door would go to every host as a header: its own option binds it to one.
+    """
     name, colon, value = text.partition(":")
     good = re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name) and not re.search(r"[^\t\x20-\x7e\xa0-\xff]", value)
     if not colon or not good:
         msg = f"{text!r} is not a header; write 'Name: value'"
+        raise ValueError(msg)
+    if name.lower() in _BOUND:
+        msg = f"a header {name} would go to every host; use {_BOUND[name.lower()]}"
         raise ValueError(msg)
     return f"{name}: {value.strip()}"
 
@@ -346,6 +396,8 @@ _READERS: dict[Kind, Callable[[str], Value]] = {
     Kind.AGE: _age,
     Kind.FLAG: _flag,
     Kind.FILE: _file,
+    Kind.LOGIN: _login,
+    Kind.PROXY: _proxy,
 }
 
 _ARTICLES = {
@@ -360,4 +412,6 @@ _ARTICLES = {
     Kind.AGE: "a time",
     Kind.FLAG: "true or false",
     Kind.FILE: "the name of a file",
+    Kind.LOGIN: "a login",
+    Kind.PROXY: "the address of a proxy",
 }

@@ -15,10 +15,11 @@ from urllib.parse import quote
 import click
 
 from spider import settings
+from spider.cli.network import NETWORK, asking
 from spider.cli.options import setting_options
 from spider.cli.output import show
 from spider.errors import FetchError, InputError
-from spider.fetch import Access, Client, ClientSettings, Ruling, ask, every_type
+from spider.fetch import Access, Client, Ruling, ask, every_type
 from spider.model import Link, Media, Page, Reason, Request, Response, Source
 from spider.page import read
 from spider.report import Line, Span, json_text, visible
@@ -26,7 +27,7 @@ from spider.url import normalize
 
 __all__ = ["command", "links"]
 
-_USED = ("robots", "contact", "timeout", "deadline", "max-size", "header")
+_USED = (*NETWORK, "robots", "max-size")
 _WEB = re.compile(r"https?://", re.IGNORECASE)
 _HOPS = 10
 _ERRORS, _SERVER_ERRORS = 400, 500
@@ -57,7 +58,7 @@ class _Document:
 )
 @setting_options(without=[setting.name for setting in settings.SETTINGS if setting.name not in _USED])
 def links(
-    *, place: str, base: str | None, content_type: str | None, hidden: bool, form: str, **asking: Any,  # noqa: ANN401  # the settings
+    *, place: str, base: str | None, content_type: str | None, hidden: bool, form: str, **values: Any,  # noqa: ANN401  # the settings
 ) -> int:  # fmt: skip
     """List the links and media of one page.
 
@@ -68,7 +69,7 @@ def links(
     """
     if base is not None:
         base = normalize(base)
-    document = _fetched(place, **asking) if _WEB.match(place) else _opened(place, base)
+    document = _fetched(place, **values) if _WEB.match(place) else _opened(place, base)
     page = read(
         document.body,
         base or document.url,
@@ -95,10 +96,11 @@ def _opened(place: str, base: str | None) -> _Document:
     return _Document(body, base or _LOCAL + quote(Path(place).name, errors="replace"), {})
 
 
-def _fetched(place: str, *, robots: str, header: tuple[tuple[str, str], ...], **asking: Any) -> _Document:  # noqa: ANN401
+def _fetched(place: str, *, robots: str, **values: Any) -> _Document:  # noqa: ANN401  # the settings
     """Ask for a page as a crawl would, redirects followed; FetchError where none comes."""
-    with Client(ClientSettings(headers=header, **asking)) as client:
-        response = _followed(client, normalize(place), obey=robots == "obey")
+    url = normalize(place)
+    with Client(asking(url, **values)) as client:
+        response = _followed(client, url, obey=robots == "obey")
     return _Document(response.body, response.url, dict(response.headers))
 
 

@@ -94,6 +94,9 @@ _METAVARS = {
     Kind.TEXT: "TEXT",
     Kind.HEADER: "HEADER",
     Kind.AGE: "AGE",
+    Kind.FILE: "FILE",
+    Kind.LOGIN: "HOST=USER:PASSWORD",
+    Kind.PROXY: "URL",
 }
 
 

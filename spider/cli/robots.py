@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import click
 
 from spider import settings
+from spider.cli.network import NETWORK, asking
 from spider.cli.options import setting_options
 from spider.errors import FetchError
-from spider.fetch import Access, Client, ClientSettings, Pace, Ruling, ask, retry_after
+from spider.fetch import Access, Client, Pace, Ruling, ask, retry_after
 from spider.report import visible
 from spider.url import normalize
 
 __all__ = ["command", "robots"]
 
 UNREACHABLE = FetchError.exit_code
-_USED = ("delay", "contact", "timeout", "deadline", "header")
+_USED = (*NETWORK, "delay")
 
 
 @click.command("robots")
@@ -26,10 +28,7 @@ _USED = ("delay", "contact", "timeout", "deadline", "header")
     "--agent", metavar="NAME", default=settings.AGENT_TOKEN, show_default=True, help="Whom the file should speak to."
 )
 @setting_options(without=[setting.name for setting in settings.SETTINGS if setting.name not in _USED])
-def robots(
-    *, url: str, agent: str, delay: float, contact: str | None, timeout: float, deadline: float,
-    header: tuple[tuple[str, str], ...],
-) -> int:  # fmt: skip
+def robots(*, url: str, agent: str, delay: float, **values: Any) -> int:  # noqa: ANN401  # the settings
     """Tell what a site's robots.txt allows.
 
     Asks the site of URL for its robots.txt, as a crawl would, and writes whether
@@ -40,7 +39,7 @@ def robots(
     address = normalize(url)
     if not address.startswith(("http://", "https://")):
         raise click.BadParameter(f"not an address of the web: {address!r}", param_hint="URL")
-    with Client(ClientSettings(contact=contact, timeout=timeout, deadline=deadline, headers=header)) as client:
+    with Client(asking(address, **values)) as client:
         ruling = ask(client.whole, address)
     for line in _lines(ruling, agent, address, delay):
         click.echo(visible(line))

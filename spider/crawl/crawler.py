@@ -58,7 +58,8 @@ class Crawler:
         self._seeds = seeds
         self._clock = clock or SystemClock()
         self._roster = Roster(plan)
-        self._worker = Worker(database, plan, self._roster, clock=self._clock, client=Client(plan.client()))
+        client = Client(plan.client(lambda: self._roster.homes))
+        self._worker = Worker(database, plan, self._roster, clock=self._clock, client=client)
         self._began = self._clock.steady()
         self._stopping = self._at_once = False
         self._run_id = 0
@@ -99,11 +100,12 @@ class Crawler:
             self._run_id = runs.begin(connection, now=self._clock.now())
             self._worker.ledger.register(connection, self._run_id, tally)
             given = [
-                seeds.add_seed(connection, seed.url, now=self._clock.now(), options=dict(seed.options))
+                seeds.add_seed(connection, seed.url, now=self._clock.now(), options=dict(seed.options), tally=tally)
                 for seed in self._seeds
             ]
             self._roster.load(connection)
             self._refresh(connection, tally)
+            seeds.withdraw_idle(connection, tally)
             seeds.plant_all(connection, self._roster.limits, tally, given=set(given))
             tally.flush(connection)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from spider.crawl.scope import SeedScope
 from spider.errors import SettingError
-from spider.fetch import ClientSettings
+from spider.fetch import ClientSettings, Guard, Homes
 from spider.model import Scope
 from spider.store.seeds import SeedRow
 
@@ -41,6 +41,12 @@ class Plan:
     max_size: int = 10_000_000
     retries: int = 3
     header: Sequence[str | tuple[str, str]] = ()
+    cookies: str | None = None
+    auth: Sequence[str] = field(default=(), repr=False)
+    netrc: bool = False
+    proxy: str | None = field(default=None, repr=False)
+    environment_proxies: bool = False
+    allow_private: bool = False
     refresh: float = DAY
     dedup: str = "exact"
     nofollow: str = "obey"
@@ -64,8 +70,8 @@ class Plan:
             exclude=_patterns("exclude", _listed(own, "exclude", self.exclude)),
         )
 
-    def client(self) -> ClientSettings:
-        """Return how the network is to be asked."""
+    def client(self, homes: Callable[[], Homes]) -> ClientSettings:
+        """Return how the network is to be asked; `homes` gives the places that the seeds name."""
         return ClientSettings(
             contact=self.contact,
             timeout=self.timeout,
@@ -73,6 +79,13 @@ class Plan:
             max_size=self.max_size,
             headers=tuple(_header(header) for header in self.header),
             per_host=self.per_host,
+            cookies=self.cookies,
+            auth=tuple(self.auth),
+            netrc=self.netrc,
+            proxy=self.proxy,
+            environment_proxies=self.environment_proxies,
+            guard=Guard(private=self.allow_private),
+            homes=homes,
         )
 
 

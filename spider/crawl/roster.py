@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from spider.crawl.plan import Plan
 from spider.crawl.scope import Judge
+from spider.fetch import Homes
 from spider.store import Connection, ask, seeds, takedown
 
 __all__ = ["Roster"]
 
 
 class Roster:
-    """Every active seed's scope as one judge.  Threads read `judge`; only the worker's own thread loads."""
+    """Every active seed's scope as one judge, and its home.  Threads read these; only the worker's own thread loads."""
 
     def __init__(self, plan: Plan) -> None:
         """Know no seed yet."""
         self.judge = Judge(())
+        self.homes = Homes()
         self.limits: dict[int, int] = {}
         self.seed_ids: list[int] = []
         self._plan = plan
@@ -27,6 +29,7 @@ class Roster:
             return
         rows = seeds.seed_rows(connection)
         self.judge = Judge(map(self._plan.scope_of, rows), forgotten=takedown.forgotten(connection))
+        self.homes = Homes.of(row.url for row in rows)
         self.limits = self.judge.limits
         self.seed_ids = [row.id for row in rows]
         self._version = version

@@ -194,7 +194,8 @@ class Worker:
         """Tell why a link must wait for its robots.txt: by the failure itself where no server answered."""
         ruling = lane.rulings[robots_url(request.url)][0]
         if ruling.failure is not None:
-            failed = Failed(request, Reason(ruling.failure.reason), f"robots.txt: {ruling.failure.message}")
+            reason, message = Reason(ruling.failure.reason), ruling.failure.message
+            failed = Failed(request, reason, message if reason is Reason.REFUSED else f"robots.txt: {message}")
             return self._healing(failed, ruling.failure.retry_after)
         what = f"HTTP status {ruling.status}" if ruling.status else "no answer"
         return self._healing(Failed(request, Reason.ROBOTS_UNREACHABLE, f"robots.txt: {what}"), None)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from spider.fetch.client import Client, ClientSettings, every_type, page_types
 from spider.fetch.guard import Guard
+from spider.fetch.homes import Homes
 from spider.fetch.meta import Permission, header_words, link_follows, meta_words, permission
 from spider.fetch.pace import Pace, retry_after
 from spider.fetch.robots import MAX_BODY, Decision, Robots
@@ -19,6 +20,7 @@ __all__ = [
     "ClientSettings",
     "Decision",
     "Guard",
+    "Homes",
     "Pace",
     "Permission",
     "Robots",

@@ -1,8 +1,8 @@
 """What came back: one request, one response, whatever the server does.
 
 The client asks, reads at most what it was told to, within the time it was told, and returns a
-`Response` for any status, or raises a `FetchError` with its class.  It follows no redirect, keeps no
-cookie, looks up no password, and knows nothing of robots, pace or scope.
+`Response` for any status, or raises a `FetchError` with its class.  It follows no redirect, and knows
+nothing of robots, pace or scope.  Cookies and passwords go to the origin they are bound to (`passes`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ from urllib3.response import HTTPResponse
 
 from spider import __version__
 from spider.errors import FetchError, InvalidURL
-from spider.fetch.guard import Guard, split
+from spider.fetch.guard import PRIVATE, Guard, refused, split
+from spider.fetch.homes import Homes, nowhere
+from spider.fetch.passes import Passes
 from spider.fetch.pool import Pool
+from spider.fetch.proxies import Proxies
 from spider.fetch.robots import MAX_BODY
 from spider.fetch.sockets import Allowance
 from spider.fetch.transport import Adapter, Exchange, Prepared, failure
@@ -55,6 +58,9 @@ class ClientSettings:
     `contact` goes into the User-Agent; `timeout` (seconds) bounds connecting and each read, `deadline`
     a whole response; `max_size` is in decoded bytes; `headers` are sent with every request; `reads` tells
     by status and media type whether a body is read; `ca_file` holds the certificates to trust, in PEM.
+    `cookies` is the name of a Netscape cookies.txt, `auth` holds HOST=USER:PASSWORD, `proxy` leads to all
+    addresses; `netrc` and `environment_proxies` say that the user's netrc and the environment count.  `homes`
+    gives the places that the user typed, as they are known at the moment.
     """
 
     contact: str | None = None
@@ -66,6 +72,12 @@ class ClientSettings:
     reads: Reads = page_types
     guard: Guard = field(default_factory=Guard)
     ca_file: str | None = None
+    cookies: str | None = None
+    auth: tuple[str, ...] = field(default=(), repr=False)
+    netrc: bool = False
+    proxy: str | None = field(default=None, repr=False)
+    environment_proxies: bool = False
+    homes: Callable[[], Homes] = nowhere
 
     @property
     def user_agent(self) -> str:
@@ -81,9 +93,12 @@ class Client:
     """
 
     def __init__(self, settings: ClientSettings | None = None) -> None:
-        """Open nothing yet."""
-        self.settings = settings or ClientSettings()
-        self._pool = Pool(per_host=self.settings.per_host, ca_file=self.settings.ca_file or DEFAULT_CA_BUNDLE_PATH)
+        """Open no connection yet; SettingError where a file of the settings cannot be read."""
+        self.settings = given = settings or ClientSettings()
+        self._guard = replace(given.guard, homes=lambda: given.homes().hosts)
+        self._passes = Passes(given.homes, cookies=given.cookies, auth=given.auth, netrc=given.netrc)
+        proxies = Proxies(proxy=given.proxy, environment=given.environment_proxies)
+        self._pool = Pool(per_host=given.per_host, ca_file=given.ca_file or DEFAULT_CA_BUNDLE_PATH, proxies=proxies)
         self._adapter = Adapter()
         own = {
             "User-Agent": self.settings.user_agent,
@@ -98,9 +113,9 @@ class Client:
 
     def get(self, request: Request, *, reads: Reads | None = None, max_size: int | None = None) -> Response:
         """Return the response to a request; `reads` and `max_size` stand in for the settings' own."""
-        verdict = self.settings.guard.url(request.url)
+        verdict = self._guard.url(request.url)
         if isinstance(verdict, Rejected):
-            raise FetchError(Reason.REFUSED, f"{verdict.rule}: {request.url[:200]}")
+            raise refused(verdict, split(request.url)[1] if verdict.rule == PRIVATE else request.url)
         asking = _Asking(request, reads or self.settings.reads, max_size or self.settings.max_size)
         allowance = Allowance(self.settings.timeout, self.settings.deadline)
         try:
@@ -130,9 +145,10 @@ class Client:
 
     def _exchange(self, asking: _Asking, allowance: Allowance) -> Response:
         scheme, host, port, target = split(asking.request.url)
-        headers = _merged(self._headers, asking.request.headers)
+        origin = (scheme, host, port)
+        headers = _merged(_merged(self._headers, asking.request.headers), self._passes.headers(origin, target))
         with self._pool.seat(host, allowance):
-            exchange = Exchange(self._pool, (scheme, host, port), self.settings.guard)
+            exchange = Exchange(self._pool, origin, self._guard)
             prepared = Prepared(asking.request.url, target, headers, exchange)
             began = time.monotonic()
             sound = False
@@ -141,6 +157,7 @@ class Client:
                 response, sound = asking.read(raw, began), True
             finally:
                 exchange.end(sound=sound)
+        self._passes.took(origin, target, raw.headers.getlist("set-cookie"))
         if response.status in REDIRECTS:
             return _located(response, raw)
         return response

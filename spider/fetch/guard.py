@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
 
-from spider.model import Accepted, Rejected, Verdict
+from spider.errors import FetchError
+from spider.model import Accepted, Reason, Rejected, Verdict
 
-__all__ = ["BAD_PORTS", "MAX_URL", "Guard", "split"]
+__all__ = ["BAD_PORTS", "DEFAULT_PORTS", "MAX_URL", "PRIVATE", "Guard", "Origin", "is_literal", "refused", "split"]
 
 MAX_URL = 8192  # characters; RFC 9110, section 4.1 asks for at least 8000 octets to be supported
 
@@ -31,6 +33,11 @@ NAT64 = ipaddress.ip_network("64:ff9b::/96")  # RFC 6052: an IPv4 address in its
 COMPATIBLE = ipaddress.ip_network("::/96")  # RFC 4291, section 2.5.5.1: likewise, long obsolete
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Origin = tuple[str, str, int]
+"""Scheme, host (no brackets) and port: what cookies, passwords and connections belong to."""
+
+PRIVATE = "private-address"
+HINTS = {PRIVATE: " is none of the public internet (--allow-private asks it all the same)"}
 
 
 def split(url: str) -> tuple[str, str, int, str]:
@@ -69,11 +76,15 @@ class Guard:
     """What may be asked: http and https, no ports of other protocols, nothing endless, no credentials of others.
 
     With `private` False, only machines of the public internet: neither this one nor those of the
-    networks around it, by whatever spelling of their address.
+    networks around it, by whatever spelling of their address; but for `homes`, the host names that the user
+    typed.  One of these that was met on the public internet stays there: its name may be led elsewhere by
+    whoever owns it, and was typed for what it was.
     """
 
     private: bool = True
     max_url: int = MAX_URL
+    homes: Callable[[], Collection[str]] = frozenset
+    _public: set[str] = field(default_factory=set, compare=False, repr=False)
 
     def url(self, url: str) -> Verdict:
         """Judge an address by itself; rules: length, characters, scheme, credentials, host, port, private-address."""
@@ -87,13 +98,30 @@ class Guard:
             return Rejected(str(error))
         if port in BAD_PORTS:
             return Rejected("port")
-        return Accepted() if self.private or not is_literal(host) else self.peer(host)
-
-    def peer(self, address: str) -> Verdict:
-        """Judge the address of a machine that is about to be, or is, connected; rule: private-address."""
-        if self.private or is_public(address):
+        if self.private or not (is_literal(host) or is_local(host)):
             return Accepted()
-        return Rejected("private-address")
+        return self.peer(host, host)
+
+    def peer(self, address: str, host: str = "") -> Verdict:
+        """Judge the address of the machine that is about to be, or is, connected for `host`; rule: private-address."""
+        if self.private or is_public(address) or (host in self.homes() and host not in self._public):
+            return Accepted()
+        return Rejected(PRIVATE)
+
+    def met(self, address: str, host: str) -> None:
+        """Take note of where a host was met, once the connection stands."""
+        if not self.private and is_public(address) and host in self.homes():
+            self._public.add(host)
+
+
+def refused(rejected: Rejected, what: str) -> FetchError:
+    """Return the error of an address, or a machine, that is refused."""
+    return FetchError(Reason.REFUSED, f"{rejected.rule}: {what[:200]}{HINTS.get(rejected.rule, '')}")
+
+
+def is_local(host: str) -> bool:
+    """Tell whether a host is this machine by its name (RFC 6761, section 6.3)."""
+    return host == "localhost" or host.endswith(".localhost")
 
 
 def is_literal(host: str) -> bool:

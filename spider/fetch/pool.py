@@ -19,7 +19,9 @@ from itertools import islice
 from urllib3.util.wait import wait_for_read
 
 from spider.errors import FetchError
-from spider.fetch.sockets import Allowance, PlainLine, SecureLine, secure_context
+from spider.fetch.guard import Origin
+from spider.fetch.proxies import Proxies
+from spider.fetch.sockets import Allowance, PlainLine, SecureLine, line_to, secure_context
 from spider.model import Reason
 
 __all__ = ["Pool"]
@@ -27,7 +29,6 @@ __all__ = ["Pool"]
 MAX_IDLE = 256  # hosts with idle connections; each costs a file descriptor here and one there
 IDLE_SECONDS = 60.0
 
-Origin = tuple[str, str, int]
 AnyLine = PlainLine | SecureLine
 
 
@@ -44,8 +45,9 @@ class _Host:
 class Pool:
     """Open connections, kept for re-use; every method may be called from any thread."""
 
-    def __init__(self, *, per_host: int, ca_file: str | None) -> None:
-        """Allow `per_host` connections to a host name; check certificates against `ca_file`."""
+    def __init__(self, *, per_host: int, ca_file: str | None, proxies: Proxies | None = None) -> None:
+        """Allow `per_host` connections to a host name; check certificates against `ca_file`; go by way of `proxies`."""
+        self._proxies = proxies or Proxies()
         self._per_host = per_host
         self._ca_file = ca_file
         self._context: ssl.SSLContext | None = None
@@ -110,13 +112,13 @@ class Pool:
             self.leave(host)
 
     def _new(self, origin: Origin) -> AnyLine:
-        scheme, host, port = origin
-        if scheme == "http":
-            return PlainLine(host, port)
+        return line_to(origin, self._proxies.way(origin), self._secure)
+
+    def _secure(self) -> ssl.SSLContext:
         with self._lock:
             if self._context is None:  # reading the certificates takes a while: once, and only where needed
                 self._context = secure_context(self._ca_file)
-        return SecureLine(host, port, ssl_context=self._context, cert_reqs="CERT_REQUIRED")
+            return self._context
 
     def _sweep(self) -> list[AnyLine]:
         """Forget the hosts that were not used for long, or are too many; return their connections."""

@@ -13,20 +13,23 @@ import socket
 import ssl
 import threading
 import time
+from collections.abc import Callable
 from http.client import CONTINUE, OK, SWITCHING_PROTOCOLS, HTTPException, HTTPResponse, parse_headers
 from typing import TYPE_CHECKING, Any
 
-from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connection import HTTPConnection, HTTPSConnection, ProxyConfig
 from urllib3.util import Timeout
+from urllib3.util.url import Url
 
 from spider.errors import FetchError
-from spider.fetch.guard import Guard
+from spider.fetch.guard import Guard, Origin, refused
+from spider.fetch.proxies import Proxy
 from spider.model import Reason, Rejected
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = ["Allowance", "Line", "PlainLine", "SecureLine", "secure_context"]
+__all__ = ["Allowance", "Line", "PlainLine", "SecureLine", "line_to", "secure_context"]
 
 MAX_INTERIM = 20  # answers of the class 1xx before the one that counts
 MAX_ADDRESSES = 6  # of one name are tried
@@ -78,6 +81,11 @@ class _TimedTLS(ssl.SSLSocket):
         _hurry(self, self.deadline)
         return super().recv_into(buffer, nbytes, flags)
 
+    def recv(self, buflen: int = 1024, flags: int = 0) -> bytes:
+        """Likewise; this is how TLS within TLS reads."""
+        _hurry(self, self.deadline)
+        return super().recv(buflen, flags)
+
 
 def _hurry(sock: socket.socket, deadline: float) -> None:
     left = deadline - time.monotonic()
@@ -119,10 +127,15 @@ class Line:
     guard: Guard
     sock: Any
     response_class = _Final
+    way: Proxy | None = None
+    forwarded: str | None = None  # what goes before a target that a proxy is asked for
 
     def _new_conn(self) -> socket.socket:
-        """Connect, as urllib3 asks for it."""
-        return _dial(self._dns_host, self.port, self.allowance, self.guard)  # type: ignore[attr-defined]  # urllib3's
+        """Connect, as urllib3 asks for it: to the proxy, which the user chose and nobody judges, where there is one."""
+        guard = self.guard if self.way is None else Guard()
+        sock = _dial(self._dns_host, self.port, self.allowance, guard)  # type: ignore[attr-defined]  # urllib3's
+        sock.deadline = self.allowance.deadline
+        return sock
 
     def prepare(self, allowance: Allowance, guard: Guard) -> None:
         """Connect where that is needed, and let the socket know its deadline."""
@@ -136,6 +149,8 @@ class Line:
                 raise _connect_error(error, allowance) from error
         self.timeout = allowance.step
         self.sock.deadline = allowance.deadline
+        if hasattr(self.sock, "socket"):  # TLS within TLS: what waits is the socket inside
+            self.sock.socket.deadline = allowance.deadline
 
 
 class PlainLine(Line, HTTPConnection):  # type: ignore[misc]  # the two agree on `sock` closely enough
@@ -143,7 +158,44 @@ class PlainLine(Line, HTTPConnection):  # type: ignore[misc]  # the two agree on
 
 
 class SecureLine(Line, HTTPSConnection):  # type: ignore[misc]  # as above
-    """A connection of https."""
+    """A connection of https, or to a proxy under TLS."""
+
+    def _connect_tls_proxy(self, hostname: str, sock: socket.socket) -> ssl.SSLSocket:
+        """Begin TLS with the proxy; what is said within ends on time too."""
+        wrapped = super()._connect_tls_proxy(hostname, sock)
+        wrapped.deadline = self.allowance.deadline  # type: ignore[attr-defined]  # one of ours
+        return wrapped
+
+
+def line_to(origin: Origin, way: Proxy | None, context: Callable[[], ssl.SSLContext]) -> PlainLine | SecureLine:
+    """Make a connection to an origin, not opened yet, through a proxy where there is one.
+
+    A proxy is asked for what is plain, and gives a tunnel (CONNECT) to what is not, so that the certificate
+    checked is the site's own; to a proxy of https TLS is spoken first, and its certificate checked as well.
+    """
+    scheme, host, port = origin
+    if way is None:
+        if scheme == "http":
+            return PlainLine(host, port)
+        return SecureLine(host, port, ssl_context=context(), cert_reqs="CERT_REQUIRED")
+    if way.scheme == "http" and way.forwards(origin):
+        line: PlainLine | SecureLine = PlainLine(way.host, way.port)
+    else:
+        secure = context()
+        line = SecureLine(
+            way.host,
+            way.port,
+            ssl_context=secure,
+            cert_reqs="CERT_REQUIRED",
+            proxy=Url(way.scheme, host=way.host, port=way.port),
+            proxy_config=ProxyConfig(secure, False, None, None),  # noqa: FBT003  # urllib3's
+        )
+    if way.forwards(origin):
+        line.forwarded = f"http://{f'[{host}]' if ':' in host else host}:{port}".removesuffix(":80")
+    else:
+        line.set_tunnel(host, port, dict(way.headers), way.scheme)
+    line.way = way
+    return line
 
 
 def _connect_error(error: OSError, allowance: Allowance) -> FetchError:
@@ -154,7 +206,7 @@ def _connect_error(error: OSError, allowance: Allowance) -> FetchError:
     return FetchError(Reason.TIMEOUT, "connecting took too long")
 
 
-def _dial(host: str, port: int, allowance: Allowance, guard: Guard) -> socket.socket:
+def _dial(host: str, port: int, allowance: Allowance, guard: Guard) -> _Timed:
     """Connect to the first of a host's addresses that answers and that the guard accepts."""
     end = time.monotonic() + allowance.step
     addresses = _resolve(host, port, allowance.step)[:MAX_ADDRESSES]
@@ -162,31 +214,34 @@ def _dial(host: str, port: int, allowance: Allowance, guard: Guard) -> socket.so
     for number, (family, address) in enumerate(addresses):
         share = max(0.001, (end - time.monotonic()) / (len(addresses) - number))
         try:
-            return _reach(family, address, share, guard)
+            return _reach(family, address, share, (guard, host))
         except (OSError, FetchError) as error:
             failure = error
     raise failure
 
 
-def _reach(family: int, address: tuple[Any, ...], timeout: float, guard: Guard) -> socket.socket:
-    """Connect to one address; the guard judges it before, and the peer that it turned out to be after."""
-    _judge(guard, str(address[0]))
+def _reach(family: int, address: tuple[Any, ...], timeout: float, judge: tuple[Guard, str]) -> _Timed:
+    """Connect to one address of a host; the guard judges it before, and the peer that it turned out to be after."""
+    guard, host = judge
+    _judge(guard, str(address[0]), host)
     sock = _Timed(family, socket.SOCK_STREAM)
     try:
         sock.settimeout(timeout)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         sock.connect(address)
-        _judge(guard, str(sock.getpeername()[0]))
+        peer = str(sock.getpeername()[0])
+        _judge(guard, peer, host)
+        guard.met(peer, host)
     except BaseException:
         sock.close()
         raise
     return sock
 
 
-def _judge(guard: Guard, address: str) -> None:
-    verdict = guard.peer(address)
+def _judge(guard: Guard, address: str, host: str) -> None:
+    verdict = guard.peer(address, host)
     if isinstance(verdict, Rejected):
-        raise FetchError(Reason.REFUSED, f"{verdict.rule}: {address}")
+        raise refused(verdict, address)
 
 
 def _resolve(host: str, port: int, timeout: float) -> list[tuple[int, tuple[Any, ...]]]:

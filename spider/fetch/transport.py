@@ -20,8 +20,8 @@ from urllib3.exceptions import IncompleteRead as LengthError
 from urllib3.response import BaseHTTPResponse, HTTPResponse
 
 from spider.errors import FetchError
-from spider.fetch.guard import Guard
-from spider.fetch.pool import AnyLine, Origin, Pool
+from spider.fetch.guard import Guard, Origin
+from spider.fetch.pool import AnyLine, Pool
 from spider.fetch.sockets import Allowance
 from spider.model import Reason
 
@@ -103,6 +103,8 @@ def _ended(raw: HTTPResponse, line: AnyLine) -> bool:
 
 
 def _ask(line: AnyLine, method: str, target: str, headers: Mapping[str, str]) -> HTTPResponse:
+    if line.way is not None and line.forwarded is not None:
+        target, headers = f"{line.forwarded}{target}", {**headers, **line.way.headers}
     line.request(method, target, headers=headers, preload_content=False, decode_content=False)
     answer = line.getresponse()
     if answer.status < OK:

@@ -21,7 +21,10 @@ GIVEN: dict[str, tuple[str, ...]] = {
     "bytes": ("7k", "8M", "9MiB"),
     "regex": ("seven", "eight", "nine"),
     "text": ("seven@example.org", "eight@example.org", "nine@example.org"),
+    "file": ("seven.log", "eight.log", "nine.log"),
     "flag": ("false", "true", "false"),
+    "login": ("a.example=u:7", "b.example=u:8", "c.example=u:9"),
+    "proxy": ("http://a.example", "http://b.example:8", "https://c.example"),
     "age": ("7", "90m", "never"),
     "header": ("X-Seven: 7", "X-Eight: 8", "X-Nine: 9"),
 }

@@ -49,11 +49,11 @@ def sound(database: Path) -> None:
 def crawl(tmp_path: Path) -> Callable[..., tuple[Crawler, list[Outcome]]]:
     """Give a function that crawls seeds into ``x.db`` with a plan's fields as keywords.
 
-    It does not wait, and looks for no sitemaps unless told to.
+    It does not wait, looks for no sitemaps and may ask every machine (all are this one) unless told otherwise.
     """
 
     def run(*seeds: str, options: Mapping[str, Any] | None = None, **fields: Any) -> tuple[Crawler, list[Outcome]]:  # noqa: ANN401  # the plan's own types
-        plan = Plan(**{"delay": 0.0, "sitemaps": False, **fields})
+        plan = Plan(**{"delay": 0.0, "sitemaps": False, "allow_private": True, **fields})
         with Database.open(str(tmp_path / "x.db")) as database:
             crawler = Crawler(database, plan, seeds=[Seed(seed, options=dict(options or {})) for seed in seeds])
             outcomes = list(crawler.run())

@@ -9,6 +9,7 @@ import pytest
 
 from spider.fetch import Client, ClientSettings
 from spider.model import Request, Response
+from tests.fetch.proxy import StubProxy
 
 
 @pytest.fixture
@@ -35,3 +36,17 @@ def get(client: Callable[..., Client]) -> Callable[..., Response]:
             return response
 
     return ask
+
+
+@pytest.fixture
+def proxy() -> Iterator[Callable[..., StubProxy]]:
+    """Give a function that starts a proxy; all are closed at the end."""
+    proxies: list[StubProxy] = []
+
+    def start(**options: Any) -> StubProxy:  # noqa: ANN401  # its own
+        proxies.append(StubProxy(**options))
+        return proxies[-1]
+
+    yield start
+    for one in proxies:
+        one.close()

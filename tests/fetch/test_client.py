@@ -7,6 +7,7 @@ import socket
 import threading
 import zlib
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -194,15 +195,19 @@ def test_headers_replace(web: Web, client: Callable[..., Client]) -> None:
     assert asked == [("mine", "2", '"e"'), ("mine", "1", None)]
 
 
-def test_nothing_is_kept_or_added(web: Web, client: Callable[..., Client], monkeypatch: pytest.MonkeyPatch) -> None:
-    """No cookie comes back, no password of a netrc file or variable of the environment goes along."""
-    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
-    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+def test_nothing_is_added_unasked(
+    web: Web, client: Callable[..., Client], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """No password of a netrc file goes along, no proxy of the environment counts, no referrer is told."""
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login a password b\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
     server = web({"/": Reply("<p>", headers=(("Set-Cookie", "a=b, c; Path=/"), ("Set-Cookie", "d=e")))})
     one = client()
     assert one.get(Request(server.url)).headers["set-cookie"] == "a=b, c; Path=/\nd=e"
     one.get(Request(server.url))
-    assert not {"cookie", "authorization", "referer"} & set(server.requests[1].headers)
+    assert not {"authorization", "proxy-authorization", "referer"} & set(server.requests[1].headers)
 
 
 def test_interim_answers_are_passed_over(web: Web, get: Get) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spider.errors import FetchError
-from spider.fetch import Client, Guard
+from spider.fetch import Client, Guard, Homes
 from spider.fetch.guard import MAX_URL, split
 from spider.model import Accepted, Reason, Rejected, Request
 from tests.server import WebServer
@@ -79,10 +79,28 @@ def test_public_machines(address: str) -> None:
     assert Guard(private=False).peer(address) == Accepted()
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1:9999", "[::1]", "[::ffff:7f00:1]", "10.0.0.1", "169.254.169.254"])
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1:9999", "[::1]", "[::ffff:7f00:1]", "10.0.0.1", "169.254.169.254", "localhost"]
+)
 def test_private_addresses_in_numbers(host: str) -> None:
-    """An address in numbers is judged before anything is opened."""
-    assert Guard(private=False).url(f"http://{host}/") == Rejected("private-address")
+    """An address in numbers, and this machine's name, are judged before anything is opened; a typed one is accepted."""
+    url = f"http://{host}/"
+    homes = Homes.of([url]).hosts
+    assert Guard(private=False).url(url) == Rejected("private-address")
+    assert Guard(private=False, homes=lambda: homes).url(url) == Accepted()
+
+
+def test_a_typed_host_stays_where_it_was_met() -> None:
+    """A host that the user typed may be private, but none that was met on the public internet moves there."""
+    guard = Guard(private=False, homes=lambda: {"typed.example", "intranet.example"})
+    assert guard.peer("10.0.0.1", "intranet.example") == Accepted()
+    assert guard.peer("10.0.0.1", "other.example") == Rejected("private-address")
+    assert guard.peer("8.8.8.8", "typed.example") == Accepted()
+    assert guard.peer("10.0.0.1", "typed.example") == Accepted()  # judged, but not met: nothing answered there
+    guard.met("10.0.0.1", "intranet.example")
+    guard.met("8.8.8.8", "typed.example")
+    assert guard.peer("10.0.0.1", "intranet.example") == Accepted()
+    assert guard.peer("10.0.0.1", "typed.example") == Rejected("private-address")
 
 
 def test_the_connected_machine_counts(web: Web, client: Clients, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,7 +116,8 @@ def test_the_connected_machine_counts(web: Web, client: Clients, monkeypatch: py
     monkeypatch.setattr("socket.getaddrinfo", look_up)
     with pytest.raises(FetchError) as caught:
         client(guard=Guard(private=False)).get(Request(f"http://public.example:{server.port}/"))
-    assert (caught.value.reason, caught.value.message) == (Reason.REFUSED, "private-address: 127.0.0.1")
+    assert caught.value.reason == Reason.REFUSED
+    assert caught.value.message.startswith("private-address: 127.0.0.1 is none of the public internet (--allow-private")
     assert client().get(Request(f"http://public.example:{server.port}/")).status == 200
     assert len(server.connections) == 1
 
