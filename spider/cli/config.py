@@ -109,9 +109,11 @@ def nearest(word: str, words: Iterable[str]) -> str:
 
 
 def _options(command: click.Command) -> list[click.Option]:
-    """Return the options that a variable or a file may give; asking for help is no setting."""
+    """Return the options that a variable or a file may give, also those of a group's commands; help is no setting."""
     never = {"help", "version", "config"}
-    return [option for option in command.params if isinstance(option, click.Option) and key(option) not in never]
+    parts = command.commands.values() if isinstance(command, click.Group) else ()
+    own = [option for option in command.params if isinstance(option, click.Option) and key(option) not in never]
+    return [*own, *(option for part in parts for option in _options(part))]
 
 
 def _flat(values: Mapping[str, object]) -> dict[str, object]:

@@ -216,7 +216,8 @@ def seed_lines(records: Iterable[Record], columns: int | None) -> Iterator[Line]
 
 
 def _seed_details(record: Record) -> list[str]:
-    told = [str(record["status"]), f"by {record['origin']} {record['added_at']}"]
+    came = str(record["origin"]) if record["origin"] == "submitted" else f"by {record['origin']}"
+    told = [str(record["status"]), f"{came} {record['added_at']}"]
     if record["decided_at"]:
         told.append(f"decided {record['decided_at']}")
     if record["landed_url"]:

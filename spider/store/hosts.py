@@ -18,6 +18,7 @@ from spider.store.schema import CrawlerLink, Host, Worker, state_is, table
 __all__ = [
     "Leased",
     "anything_waits",
+    "due",
     "host_ids",
     "lease",
     "lease_host",
@@ -152,6 +153,15 @@ def next_due(connection: sa.Connection, now: int) -> int | None:
     """Return when the next free host with links waiting is due; None when no such host is."""
     moment: int | None = connection.scalar(sa.select(sa.func.min(_HOST.c.next_at)).where(_WAITS, _FREE), {"now": now})
     return moment
+
+
+def due(connection: sa.Connection, name: str, now: int) -> int | None:
+    """Return when a host may be asked by one who holds no lease (UTC microseconds); None while a worker holds it."""
+    columns = (_HOST.c.next_at, _HOST.c.lease_worker, _HOST.c.lease_until)
+    row = connection.execute(sa.select(*columns).where(_HOST.c.name == name)).first()
+    if row is not None and row.lease_worker is not None and row.lease_until >= now:
+        return None
+    return 0 if row is None else int(row.next_at)
 
 
 def shares(connection: sa.Connection, *, since: int) -> tuple[int, int]:
