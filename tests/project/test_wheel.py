@@ -75,16 +75,12 @@ def installed(wheel: Path, tmp_path: Path) -> Path:
 
 
 def expected() -> set[str]:
-    """Return what the wheel has to hold beside its own metadata."""
-    files = {path.relative_to(ROOT) for path in (ROOT / "spider").rglob("*.py") if "site" not in path.parts}
-    files |= {path.relative_to(ROOT) for path in (ROOT / "spider" / "demo" / "site").rglob("*") if path.is_file()}
-    files |= {
-        path.relative_to(ROOT) for path in (ROOT / "spider" / "report" / "templates").rglob("*") if path.is_file()
-    }
-    migrations = {
-        Path("spider") / "migrations" / path.relative_to(ROOT / "alembic") for path in (ROOT / "alembic").rglob("*.py")
-    }
-    return {path.as_posix() for path in files | migrations} | {"spider/py.typed"}
+    """Return what the wheel has to hold beside its own metadata: all of spider/, and the migrations."""
+    paths = (path for path in (ROOT / "spider").rglob("*") if path.is_file() and path.suffix not in {".so", ".c"})
+    files = (path.relative_to(ROOT) for path in paths)
+    code = {path.as_posix() for path in files if not any(part.startswith((".", "__pycache__")) for part in path.parts)}
+    migrations = (path.relative_to(ROOT / "alembic").as_posix() for path in (ROOT / "alembic").rglob("*.py"))
+    return code | {f"spider/migrations/{name}" for name in migrations}
 
 
 def test_wheel_has_no_stray_files(wheel: Path) -> None:
