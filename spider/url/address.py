@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from spider.url.fallback import attempt, whole
 from spider.url.ladder import KEY_LADDER
 from spider.url.spans import Lane  # the compiled twin has `spider.url.lane`'s
-from spider.url.stamp import identify, stamp
+from spider.url.stamp import Text, identify, stamp
 from spider.url.value import URL, codec_of
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _NOWHERE = cython.declare(Lane)
 _NOWHERE = _page(None, "utf-8")
 
 
-def normalize(text: str, base: URL | str | None = None, *, encoding: str = "utf-8") -> str:
+def normalize(text: Text, base: URL | Text | None = None, *, encoding: Text = "utf-8") -> str:
     """Write the address to fetch: the standard's serialization without fragment (section 4.5).
 
     `encoding` is as in `parse`.  An address that is written so already comes back as the same
@@ -49,14 +49,15 @@ def normalize(text: str, base: URL | str | None = None, *, encoding: str = "utf-
     if base is None and type(text) is str and encoding == "utf-8":
         result = _NOWHERE.address(text)
         return whole(text, None, "utf-8") if result is None else result
+    text = str(text)
     codec = codec_of(encoding)
     page = None if base is None else str(base)
     lane: Lane = _page(page, codec)
-    result = lane.address(str(text))
+    result = lane.address(text)
     return whole(text, page, codec) if result is None else result
 
 
-def normalize_all(hrefs: Iterable[str], base: URL | str, *, encoding: str = "utf-8") -> list[str | None]:
+def normalize_all(hrefs: Iterable[Text], base: URL | Text, *, encoding: Text = "utf-8") -> list[str | None]:
     """Normalize a page's links at once, each relative to `base`; None for one that is no URL.
 
     Raise InvalidURL if `base` is none.
@@ -64,16 +65,19 @@ def normalize_all(hrefs: Iterable[str], base: URL | str, *, encoding: str = "utf
     codec = codec_of(encoding)
     page = str(base)
     lane: Lane = _page(page, codec)
-    results: list[str | None] = []
-    result: str | None
-    for href in hrefs:
-        result = lane.address(href if type(href) is str else str(href))
-        results.append(attempt(href, page, codec) if result is None else result)
+    texts: list[Text] = list(hrefs)
+    results: list[str | None] = [None] * len(texts)
+    place: cython.Py_ssize_t = 0
+    for text in texts:
+        text = text if type(text) is str else str(text)  # noqa: PLW2901
+        result: str | None = lane.address(text)
+        results[place] = attempt(text, page, codec) if result is None else result
+        place += 1  # noqa: SIM113  # a C integer
     return results
 
 
 def identify_all(
-    hrefs: Iterable[str], base: URL | str, *, encoding: str = "utf-8", ladder: str = KEY_LADDER
+    hrefs: Iterable[Text], base: URL | Text, *, encoding: Text = "utf-8", ladder: Text = KEY_LADDER
 ) -> list[tuple[str, int] | None]:
     """Normalize a page's links at once, each with the hash of its key; see `normalize_all` and `identify`."""
     addresses = normalize_all(hrefs, base, encoding=encoding)

@@ -246,9 +246,12 @@ def stamp(url: str) -> object:
     return hashed(key(url))
 
 
-def identify(url: str, *, ladder: str = KEY_LADDER) -> int:
+Text = str  # to Cython a name like any other, so that it does not refuse subclasses of str
+
+
+def identify(url: Text, *, ladder: Text = KEY_LADDER) -> int:
     """Hash the key of a normalized address: BLAKE2b of 8 bytes, read as a signed big-endian integer.
 
     `ladder` is as in `key`.
     """
-    return stamp(url) if ladder == KEY_LADDER else hashed(key(url, ladder))
+    return stamp(str(url)) if ladder == KEY_LADDER else hashed(key(str(url), ladder))

@@ -70,6 +70,24 @@ def test_the_twins_know_what_they_are(twin: ModuleType) -> None:
     assert twin.is_compiled() == (twin is not engine.interpreted())
 
 
+class Smart(str):
+    """A text that knows more, as lxml's do."""
+
+    __slots__ = ()
+
+
+def test_texts_of_a_class_of_their_own(twin: ModuleType) -> None:
+    """A subclass of str is read as the text it is; links can come from any iterable."""
+    assert twin.normalize(Smart("http://h/a")) == "http://h/a"
+    assert type(twin.normalize(Smart("http://h/a"))) is str
+    assert twin.identify(Smart("http://h/a")) == twin.identify("http://h/a")
+    assert twin.normalize_all(iter([Smart("b"), "c", Smart("http://x:y")]), Smart("http://h/a")) == [
+        "http://h/b",
+        "http://h/c",
+        None,
+    ]
+
+
 def test_cython_is_not_needed_at_run_time(copy: Path) -> None:
     """Neither twin imports Cython, nor IDNA's tables before they are needed."""
     code = "import sys, spider.url; print([m for m in ('cython', 'Cython', 'idna') if m in sys.modules])"
