@@ -76,7 +76,7 @@ def events(sock: socket.socket, stop: threading.Event) -> None:
     stop.wait(30)
 
 
-SPECIAL = {
+SPECIAL: dict[str, Reply | Raw] = {
     "/endless": Raw(endless),
     "/events": Raw(events),
     "/flood": Raw(flood),
