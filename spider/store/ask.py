@@ -18,6 +18,7 @@ from spider import url as urls
 from spider.errors import InputError
 from spider.model import Confidence, LinkState, MediaKind, Reason, SeedStatus
 from spider.store import dialect
+from spider.store.adoption import WITHDRAWN
 from spider.store.schema import MEDIA, Count, CrawlerLink, Host, MediaCheck, OutLink, Page, Run, SeedLink, table
 from spider.store.schema import Skipped as SkippedRow
 from spider.store.tally import LANDED
@@ -274,7 +275,10 @@ class ErrorRow:
 def error_rows(
     connection: sa.Connection, *, seed: str | None = None, reason: Reason | None = None
 ) -> Iterator[ErrorRow]:
-    """Stream the E queue in the order its links were found; InputError where there is no such seed."""
+    """Stream the E queue in the order its links were found; InputError where there is no such seed.
+
+    What only waits for its seed to be crawled again is shown where a seed or a reason is asked for.
+    """
     parent = _LINK.alias("parent")
     query = (
         sa.select(
@@ -294,6 +298,8 @@ def error_rows(
         .where(_LINK.c.state == LinkState.E)
         .order_by(_LINK.c.id)
     )
+    if seed is reason is None:
+        query = query.where(sa.or_(_LINK.c.message.is_(None), _LINK.c.message != WITHDRAWN))
     if seed is not None:
         query = query.where(_LINK.c.seed_id == find_seed(connection, seed))
     if reason is not None:
