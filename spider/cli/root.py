@@ -35,6 +35,7 @@ class Command:
 
 COMMANDS = (
     Command("crawl", "Crawl", "Visit seeds and record the media of their pages."),
+    Command("seeds", "Crawl", "Keep the list of seeds: add, search, confirm, disable, remove."),
     Command("retry", "Crawl", "Let failed links wait for another try."),
     Command("forget", "Crawl", "Drop what is known of a host or address, for good."),
     Command("report", "Ask", "Show the pages with their media."),

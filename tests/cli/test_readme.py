@@ -98,8 +98,10 @@ def test_command_lines_exist() -> None:
         name = next(word for word in words if main.get_command(context, word))
         command = main.get_command(context, name)
         assert command is not None
-        known = {word for option in command.params for word in (*option.opts, *option.secondary_opts)} | {"--help"}
         before, after = words[: words.index(name)], words[words.index(name) + 1 :]
+        if isinstance(command, click.Group):
+            command = command.commands[after[0]]
+        known = {word for option in command.params for word in (*option.opts, *option.secondary_opts)} | {"--help"}
         assert {word for word in before if word.startswith("-")} <= roots, words
         assert {word for word in after if word.startswith("-")} <= known, words
 
