@@ -15,7 +15,7 @@ __all__ = ["How", "answer", "listing_options"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-Lines = Callable[[Counted, int | None], Iterator[Line]]
+Lines = Callable[[Counted[Record], int | None], Iterator[Line]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,14 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import Generic, TextIO, TypeVar
 
 from spider.errors import InputError
-from spider.report import Line, Record
+from spider.report import Line
 
 __all__ = ["STYLES", "Counted", "columns_of", "opened", "show"]
+
+_T = TypeVar("_T")
 
 STYLES = {
     "page": "bold",
@@ -118,15 +120,15 @@ def show(lines: Iterable[Line], stream: TextIO) -> int:
     return count
 
 
-class Counted:
-    """Records on their way, and how many have passed."""
+class Counted(Generic[_T]):
+    """Records, or rows, on their way, and how many have passed."""
 
-    def __init__(self, records: Iterable[Record]) -> None:
+    def __init__(self, records: Iterable[_T]) -> None:
         """Count nothing yet."""
         self.count = 0
         self._records = records
 
-    def __iter__(self) -> Iterator[Record]:
+    def __iter__(self) -> Iterator[_T]:
         """Hand them on."""
         for record in self._records:
             self.count += 1

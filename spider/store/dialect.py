@@ -24,8 +24,12 @@ def insert(connection: sa.Connection, table: sa.Table) -> sqlite.Insert | postgr
 
 def streamed(connection: sa.Connection, query: sa.Select[Any], *, at_once: int = 500) -> Iterator[Any]:
     """Yield rows as they come, a few in memory; the query ends too where nobody reads to its end."""
-    with connection.execute(query, execution_options={"yield_per": at_once}) as result:
+    result = connection.execute(query, execution_options={"yield_per": at_once})
+    try:
         yield from result
+    finally:
+        if not connection.closed:  # an answer that broke off is let go later than the database
+            result.close()
 
 
 def chunks(values: Sequence[T]) -> Iterator[Sequence[T]]:

@@ -13,19 +13,25 @@ import sqlalchemy as sa
 from spider.model import Confidence, LinkState, Reason
 from spider.store import dialect
 from spider.store.ask import find_seed
-from spider.store.schema import MEDIA, CrawlerLink, Page, SeedLink, table
+from spider.store.schema import MEDIA, CrawlerLink, Host, Page, SeedLink, table
 
-__all__ = ["Branch", "Forest", "LinkRow", "link_rows"]
+__all__ = ["Branch", "Forest", "LinkRow", "PageRow", "link_rows", "page_rows"]
 
 _LINK = table(CrawlerLink)
 _PAGE = table(Page)
 _SEED = table(SeedLink)
+_HOST = table(Host)
+
+OK = 200
+_READ = ("text/html", "application/xhtml+xml")
 
 
 @dataclass(frozen=True, slots=True)
 class LinkRow:
     """One link of the forest; `parent` is the page that showed it first, None for a seed."""
 
+    id: int
+    parent_id: int | None
     url: str
     state: LinkState
     depth: int
@@ -34,6 +40,15 @@ class LinkRow:
     text: str
     source: str
     relation: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageRow:
+    """A page that was read; `changed_at` (UTC microseconds) is when its content was last seen to differ."""
+
+    id: int
+    url: str
+    changed_at: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +201,8 @@ def link_rows(connection: sa.Connection, *, seed: str | None = None) -> Iterator
     parent = _LINK.alias("parent")
     query = (
         sa.select(
+            _LINK.c.id,
+            _LINK.c.parent_id,
             _LINK.c.url,
             _LINK.c.state,
             _LINK.c.depth,
@@ -201,5 +218,31 @@ def link_rows(connection: sa.Connection, *, seed: str | None = None) -> Iterator
     )
     if seed is not None:
         query = query.where(_LINK.c.seed_id == find_seed(connection, seed))
-    for url, state, depth, root, above, text, source, relation in dialect.streamed(connection, query):
-        yield LinkRow(url, state, depth, root, above, text or "", source, str(relation))
+    for row in dialect.streamed(connection, query):
+        told = (*row[:7], row[7] or "", row[8], str(row[9]))
+        yield LinkRow(*told)
+
+
+def page_rows(connection: sa.Connection, *, seed: str | None = None, host: str | None = None) -> Iterator[PageRow]:
+    """Stream the pages that a visitor gets, in the order they were found: no redirects, copies or feeds.
+
+    InputError where there is no such seed.
+    """
+    query = (
+        sa.select(_LINK.c.id, _LINK.c.url, _PAGE.c.changed_at)
+        .join_from(_LINK, _PAGE, _PAGE.c.link_id == _LINK.c.id)
+        .where(
+            _LINK.c.state == LinkState.C,
+            _PAGE.c.status == OK,
+            _PAGE.c.redirect_to.is_(None),
+            _PAGE.c.copy_of.is_(None),
+            _PAGE.c.content_type.in_(_READ),
+        )
+        .order_by(_LINK.c.id)
+    )
+    if seed is not None:
+        query = query.where(_LINK.c.seed_id == find_seed(connection, seed))
+    if host is not None:
+        query = query.join(_HOST, _HOST.c.id == _LINK.c.host_id).where(_HOST.c.name == host.lower())
+    for row in dialect.streamed(connection, query):
+        yield PageRow(*row)

@@ -40,7 +40,7 @@ OPTIONS = [
     ("crawl --db x.db", "--db goes before the command: spider --db … crawl; see spider crawl --help"),
     ("report --match (", "--match: '(' is not a regular expression: missing ), unterminated subpattern at position 0"),
     ("report --media films", "--media: 'films' is not one of 'video', 'audio', 'flash', 'all'"),
-    ("report --format xml", "--format: 'xml' is not one of 'table', 'json', 'jsonl', 'csv'"),
+    ("report --format xml", "--format: 'xml' is not one of 'table', 'json', 'jsonl', 'csv', 'markdown', 'html'"),
     ("report --host a%b", "--host: 'a%b' is not a host's name (domain-invalid-code-point)"),
     ("report --host \udcff", "--host: '\\udcff' is not a host's name (domain-to-ASCII)"),
     ("report extra", "got unexpected extra argument (extra); see spider report --help"),

@@ -158,7 +158,7 @@ def test_forget_takes_all_that_is_known(run: Run, tmp_path: Path) -> None:
     """A host's links, pages and media go, an address's alone; nothing of them is in a report any more."""
     fill(tmp_path / "spider.db")
     done = run("forget", "http://museum.example/games/")
-    assert (done.exit_code, done.stdout) == (0, "http://museum.example/games/: 1 link and 0 media forgotten\n")
+    assert (done.exit_code, done.stdout) == (0, "http://museum.example/games/: 1 link and 2 media forgotten\n")
     assert "games" not in run("report").stdout
     assert run("forget", "museum.example").exit_code == 0
     assert "museum" not in run("report").stdout
