@@ -96,6 +96,7 @@ class Lane:
     end: Place
     bad_path: cython.bint
     bad_query: cython.bint
+    seen: Bits
 
     def __init__(self, text: str, *, codec: str, ready: bool) -> None:
         """Take a page's normalized address, "" for none; `ready` says that it is a web page's."""
@@ -256,51 +257,45 @@ class Lane:
     @cython.exceptval(check=False)
     def _scan(self, i: Place) -> cython.bint:
         """Read path and query from `i`, note what was found; say whether they are the lane's business."""
-        n: Place = self.n
-        begin: Place = i
-        bits: Bits
-        path: Bits = 0
-        p = self.p
-        while i + 8 <= n:
-            bits = classes_of_eight(p, i)
-            if bits & END:
-                break
-            path |= bits
-            i += 8
-        while i < n:
-            bits = CLASS[p[i]]
-            if bits & END:
-                break
-            path |= bits
-            i += 1
-        self.path_end = i
-        query: Bits = self._scan_query(i)
-        self.bad_query = query & (IN_QUERY | HIGH) != 0
-        self.bad_path = path & (IN_PATH | HIGH) != 0 or (path & DOT and has_dots(p, begin, i))
+        path: Bits
+        self.path_end = self._span(i, END)
+        path = self.seen
+        self.end = self._span(self.path_end, HASH)
+        self.bad_query = self.seen & (IN_QUERY | HIGH) != 0
+        self.bad_path = path & (IN_PATH | HIGH) != 0 or (path & DOT and has_dots(self.p, i, self.path_end))
         if path & PERCENT and not self.bad_path:
-            self.bad_path = has_dot_escape(p, begin, i)
-        return self._is_ours(path, query)
+            self.bad_path = has_dot_escape(self.p, i, self.path_end)
+        return self._is_ours(path, self.seen)
 
     @cython.cfunc
     @cython.inline
     @cython.exceptval(check=False)
-    def _scan_query(self, i: Place) -> Bits:
-        """Read to the fragment or the end; return the classes that were met."""
+    def _span(self, i: Place, stop: Bits) -> Place:
+        """Read on to a byte of the classes `stop`, or to the end; note in `seen` the classes that were met."""
         n: Place = self.n
+        begin: Place = i
         bits: Bits
         seen: Bits = 0
         p = self.p
         while i + 8 <= n:
             bits = classes_of_eight(p, i)
-            if bits & HASH:
+            if bits & stop:
                 break
             seen |= bits
             i += 8
-        while i < n and p[i] != 35:
-            seen |= CLASS[p[i]]
+        if i < n < i + 8 and n - begin >= 8:  # the last eight at once, though some were read: branches cost more
+            bits = classes_of_eight(p, n - 8)
+            if not bits & stop:
+                self.seen = seen | bits
+                return n
+        while i < n:
+            bits = CLASS[p[i]]
+            if bits & stop:
+                break
+            seen |= bits
             i += 1
-        self.end = i
-        return seen
+        self.seen = seen
+        return i
 
     @cython.cfunc
     @cython.inline
@@ -354,17 +349,17 @@ class Lane:
         """Read an address whose scheme, from `i` to `colon`, is not special: its path is opaque, or has a host."""
         o: Place
         k: Place = colon + 1
-        seen: Bits = 0
+        seen: Bits
         query: Bits
         if is_special(self.p, i, colon):
             return None
         if k < self.n and self.p[k] == 47:
             return self._remote(text, i, k, size)
-        while k < self.n and not CLASS[self.p[k]] & END:
-            seen |= CLASS[self.p[k]]
-            k += 1
+        k = self._span(k, END)
+        seen = self.seen
         self.path_end = k
-        query = self._scan_query(k)
+        self.end = self._span(k, HASH)
+        query = self.seen
         self.high = (seen | query) & HIGH != 0
         if (self.high and self.latin) or (seen | query) & DROPPED or (k < self.n and self.p[k - 1] == 32):
             return None
