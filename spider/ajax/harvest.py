@@ -55,7 +55,9 @@ class Harvest:
         target.scripts.update(dict.fromkeys(page.scripts))
 
     def _medium(self, medium: Media, state: int) -> None:
-        if medium.url not in self._application.media:
+        """Record a medium, with the first state that shows it as surely as any."""
+        known = self._application.media.get(medium.url)
+        if known is None or medium.confidence.rank < known.confidence.rank:
             self._application.media[medium.url] = medium
             self._application.state_of[medium.url] = state
 

@@ -25,7 +25,7 @@ from spider.page import read
 from spider.report import Line, Span, json_text, visible
 from spider.url import normalize
 
-__all__ = ["command", "links"]
+__all__ = ["Document", "command", "document_of", "fetched", "links"]
 
 _USED = (*NETWORK, "robots", "max-size")
 _WEB = re.compile(r"https?://", re.IGNORECASE)
@@ -40,7 +40,7 @@ _LOCAL = "http://localhost/"
 
 
 @dataclass(frozen=True, slots=True)
-class _Document:
+class Document:
     """A document's bytes, where they came from, and what the server said of them."""
 
     body: bytes
@@ -69,7 +69,7 @@ def links(
     """
     if base is not None:
         base = normalize(base)
-    document = _fetched(place, **values) if _WEB.match(place) else _opened(place, base)
+    document = fetched(place, **values) if _WEB.match(place) else document_of(place, base)
     page = read(
         document.body,
         base or document.url,
@@ -84,24 +84,24 @@ def links(
     return 0
 
 
-def _opened(place: str, base: str | None) -> _Document:
+def document_of(place: str, base: str | None) -> Document:
     """Read a file or the standard input; without a base it stands at the root of localhost."""
     if place == "-":
-        return _Document(sys.stdin.buffer.read(), base or _LOCAL, {})
+        return Document(sys.stdin.buffer.read(), base or _LOCAL, {})
     try:
         body = Path(place).read_bytes()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"cannot read {visible(place)}: {reason.lower()}") from error
-    return _Document(body, base or _LOCAL + quote(Path(place).name, errors="replace"), {})
+    return Document(body, base or _LOCAL + quote(Path(place).name, errors="replace"), {})
 
 
-def _fetched(place: str, *, robots: str, **values: Any) -> _Document:  # noqa: ANN401  # the settings
+def fetched(place: str, *, robots: str, **values: Any) -> Document:  # noqa: ANN401  # the settings
     """Ask for a page as a crawl would, redirects followed; FetchError where none comes."""
     url = normalize(place)
     with Client(asking(url, **values)) as client:
         response = _followed(client, url, obey=robots == "obey")
-    return _Document(response.body, response.url, dict(response.headers))
+    return Document(response.body, response.url, dict(response.headers))
 
 
 def _followed(client: Client, url: str, *, obey: bool) -> Response:

@@ -50,6 +50,7 @@ COMMANDS = (
     Command("links", "Tools", "List the links and media of one page."),
     Command("map", "Tools", "List a site's own addresses."),
     Command("ajax", "Tools", "Explore an application's states with a browser."),
+    Command("fingerprint", "Tools", "Tell which Ajax libraries a page uses."),
     Command("robots", "Tools", "Tell what a site's robots.txt allows."),
     Command("demo", "Tools", "Crawl the bundled sample site and show its report."),
 )
