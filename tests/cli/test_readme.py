@@ -99,7 +99,7 @@ def test_command_lines_exist() -> None:
         command = main.get_command(context, name)
         assert command is not None
         before, after = words[: words.index(name)], words[words.index(name) + 1 :]
-        if isinstance(command, click.Group):
+        if isinstance(command, click.Group) and after:
             command = command.commands[after[0]]
         known = {word for option in command.params for word in (*option.opts, *option.secondary_opts)} | {"--help"}
         assert {word for word in before if word.startswith("-")} <= roots, words
