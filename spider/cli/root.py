@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from spider import __version__, settings
 from spider.cli import config as configuration
@@ -52,6 +53,7 @@ COMMANDS = (
     Command("ajax", "Tools", "Explore an application's states with a browser."),
     Command("fingerprint", "Tools", "Tell which Ajax libraries a page uses."),
     Command("robots", "Tools", "Tell what a site's robots.txt allows."),
+    Command("doctor", "Tools", "Tell what is here, what is missing, and what brings it."),
     Command("demo", "Tools", "Crawl the bundled sample site and show its report."),
 )
 
@@ -93,6 +95,11 @@ class Commands(click.Group):
         for heading in dict.fromkeys(command.heading for command in COMMANDS):
             with formatter.section(heading):
                 formatter.write_dl([(c.name.ljust(width), c.help) for c in COMMANDS if c.heading == heading])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the name of a command from the table alone, or an option."""
+        named = [CompletionItem(one.name, help=one.help) for one in COMMANDS if one.name.startswith(incomplete)]
+        return [*named, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401  # click's signature
         """Invoke the command; a closed pipe is told apart here, before click ends on it with 1."""
