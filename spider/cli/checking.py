@@ -62,9 +62,18 @@ def checked(
     with courtesy(typed("", values), values, ready=ready) as polite:
         for row in rows:
             found = check(polite, row.url, count=count)
+            _remember(database, polite.pauses)
             show(_lines(row.id, found), sys.stdout)
             sys.stdout.flush()
             yield row, found
+
+
+def _remember(database: Database, pauses: Mapping[str, float]) -> None:
+    """Write down how long hosts are to be left alone, for the crawl that may come next."""
+    if pauses:
+        with database.write() as connection:
+            for name, seconds in pauses.items():
+                hosts.rest(connection, name, until=time.time_ns() // 1000 + int(seconds * 1e6))
 
 
 def _lines(number: int, found: Check) -> Iterator[Line]:

@@ -123,6 +123,12 @@ class Courtesy:
             self._hosts[host] = pace, self._steady() + pace.wait(asked)
         return response
 
+    @property
+    def pauses(self) -> dict[str, float]:
+        """The seconds for which each host that was asked should be left alone yet."""
+        now = self._steady()
+        return {host: due - now for host, (pace, due) in self._hosts.items() if pace.setting > 0 and due > now}
+
     def permit(self, url: str) -> None:
         """Ask each origin's robots.txt, once; FetchError where it, or the want of an answer, closes the address."""
         if not self._obey:

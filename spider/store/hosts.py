@@ -24,6 +24,7 @@ __all__ = [
     "lease_host",
     "let_go",
     "next_due",
+    "rest",
     "running",
     "set_pace",
     "shares",
@@ -162,6 +163,13 @@ def due(connection: sa.Connection, name: str, now: int) -> int | None:
     if row is not None and row.lease_worker is not None and row.lease_until >= now:
         return None
     return 0 if row is None else int(row.next_at)
+
+
+def rest(connection: sa.Connection, name: str, *, until: int) -> None:
+    """Let a host be asked again no sooner than a moment (UTC microseconds): one who holds no lease has asked it."""
+    number = host_ids(connection, [name])[name]
+    sooner = sa.update(_HOST).where(_HOST.c.id == number, _HOST.c.next_at < until)
+    connection.execute(sooner.values(next_at=until))
 
 
 def shares(connection: sa.Connection, *, since: int) -> tuple[int, int]:

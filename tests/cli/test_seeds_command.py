@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,7 @@ from spider.cli import main, seeds
 from spider.crawl import Crawler, Plan, Seed
 from spider.store import Database
 from tests.cli.conftest import Run
+from tests.cli.test_crawl import endless
 from tests.crawl.conftest import sound
 from tests.crawl.test_candidates import API, SITE, Engine
 from tests.server import WebServer
@@ -168,6 +170,30 @@ def test_a_host_that_is_being_crawled_is_not_asked(web: Serve, run: Run, tmp_pat
         assert run("seeds", "remove", "1").exit_code == 8
         list(crawl)
     assert "/other/" not in site.asked()
+
+
+def test_a_check_and_the_crawl_after_it_keep_the_delay(web: Serve, run: Run) -> None:
+    """The crawl that comes right after a check leaves the host alone as long as if it had asked itself."""
+    site = web({"/": "x"})
+    run("seeds", "submit", site.url)
+    run("seeds", "confirm", "1", "--delay", "0.7", "--allow-private", stdin="y\n")
+    assert run("crawl", "--delay", "0.7", "--no-sitemaps").exit_code == 0
+    times = [asked.time for asked in site.requests]
+    assert len(times) >= 3
+    assert min(later - earlier for earlier, later in itertools.pairwise(times)) >= 0.695
+
+
+def test_a_crawl_under_way_heeds_it(web: Serve, run: Run, tmp_path: Path) -> None:
+    """A crawl of an endless site ends by itself once its seed is disabled."""
+    site = web(endless)
+    with Database.open(str(tmp_path / "spider.db")) as database:
+        plan = Plan(delay=0.0, depth=10**6, sitemaps=False)
+        outcomes = Crawler(database, plan, seeds=[Seed(site.url)]).run()
+        for _ in range(3):
+            next(outcomes)
+        assert run("seeds", "disable", "1").exit_code == 0
+        assert len(list(outcomes)) < 50
+    sound(tmp_path / "spider.db")
 
 
 def test_decisions_hold_for_the_next_crawl(web: Serve, run: Run, tmp_path: Path) -> None:
