@@ -134,19 +134,14 @@ class Reason(Coded):
         return self in _HEALS
 
 
-_HEALS = frozenset(
-    {
-        Reason.DNS,
-        Reason.CONNECT,
-        Reason.TLS,
-        Reason.TIMEOUT,
-        Reason.DEADLINE,
-        Reason.RATE,
-        Reason.SERVER,
-        Reason.PROTOCOL,
-        Reason.ROBOTS_UNREACHABLE,
-    }
-)
+_HEALS = frozenset(Reason) - {
+    Reason.CLIENT,
+    Reason.REDIRECT,
+    Reason.CONTENT,
+    Reason.ROBOTS,
+    Reason.REFUSED,
+    Reason.INTERNAL,
+}
 
 
 class SeedOrigin(Coded):

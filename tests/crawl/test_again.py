@@ -12,7 +12,7 @@ import pytest
 
 from spider.crawl import Crawler
 from spider.model import Fetched, Outcome
-from tests.crawl.test_crawl import moved, page, paths
+from tests.crawl.pages import moved, page, paths
 from tests.server import Asked, Reply, WebServer
 
 Web = Callable[..., WebServer]

@@ -10,7 +10,7 @@ import pytest
 
 from spider.crawl import Crawler
 from spider.model import Outcome
-from tests.crawl.test_crawl import moved, page, paths
+from tests.crawl.pages import moved, page, paths
 from tests.server import Reply, WebServer
 
 Web = Callable[..., WebServer]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from spider.crawl import Crawler
 from spider.crawl.traps import by_form, date_in, pattern
 from spider.model import Outcome
-from tests.crawl.test_crawl import page, paths
+from tests.crawl.pages import page, paths
 from tests.server import Asked, WebServer
 
 Web = Callable[..., WebServer]
