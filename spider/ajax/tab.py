@@ -12,7 +12,7 @@ import contextlib
 import time
 from collections.abc import Awaitable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from spider.ajax.commute import ADDRESS
 from spider.ajax.dom import Tree
@@ -32,6 +32,9 @@ GRACE = 0.3  # seconds of ours for what comes over a socket or a stream
 _LOAD = 20.0  # seconds of ours for a page to load
 _MOST_DIALOGS = 20
 _TRIES = 3
+_EXACT: Final[dict[str, Any]] = {"policy": "pauseIfNetworkFetchesPending", "budget": BUDGET}
+
+Work = asyncio.Future[dict[str, Any]]
 _SCROLLS = 3  # times to scroll where it seems to do nothing: the browser does not look at each what came into view
 _DRAWING = 0.5  # seconds of ours for two pictures of the page to be drawn
 _DRAWN = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
@@ -146,17 +149,21 @@ class Tab:
             if time.monotonic() > end:
                 raise StuckError("the page does not load")
 
-    async def settle(self) -> None:
-        """Let the page's clock run until it is quiet; what comes over streams and from workers gets time of ours."""
+    async def settle(self, started: Work | None = None) -> None:
+        """Let the page's clock run until it is quiet; what comes over streams and from workers gets time of ours.
+
+        `started` is the clock's start where that is on its way.
+        """
         if self.gate.traffic.streams:
             await asyncio.sleep(GRACE)
         for _ in range(_TRIES + 1):
             late = self._late()
-            policy = "pauseIfNetworkFetchesPending"
-            if any(not self._is_socket(number) for number in self.gate.traffic.streams):
-                policy = "advance"  # an event stream is a fetch that never ends
-            self._expired.clear()
-            await self._send("Emulation.setVirtualTimePolicy", policy=policy, budget=BUDGET)
+            if started is None:
+                self._expired.clear()
+                await self._send("Emulation.setVirtualTimePolicy", **self._policy())
+            elif await self._watched(started, WATCHDOG * 2) is None:
+                raise StuckError("no answer to an event")
+            started = None
             if not await self._quiet():
                 continue
             if self._late() == late and not self.gate.traffic.under_way:
@@ -164,6 +171,11 @@ class Tab:
             await asyncio.sleep(GRACE)
         if self.gate.traffic.under_way:
             await self.gate.fail_all()
+
+    def _policy(self) -> dict[str, Any]:
+        """Return how the page's clock is to run: it waits for all fetches but for event streams, which never end."""
+        endless = any(not self._is_socket(number) for number in self.gate.traffic.streams)
+        return {**_EXACT, "policy": "advance"} if endless else _EXACT
 
     def _late(self) -> int:
         """Count what does not go by the page's clock: streams and workers."""
@@ -195,24 +207,34 @@ class Tab:
         for attempt in range(_SCROLLS if event.type == "scroll" else 1):
             if attempt:
                 await self._call(target, replace(event, value="up"))
-            await self._call(target, event)
-            await self.settle()
+            await self.settle(await self._call(target, event))
             if self.gate.traffic.asked:
                 break
 
-    async def _call(self, target: str, event: Event) -> None:
-        """Run the function that fires an event; end it where it does not end by itself."""
-        work = self._session.send(
-            "Runtime.callFunctionOn",
-            objectId=target,
-            functionDeclaration=FIRE,
-            arguments=[{"value": event.type}, {"value": event.value}, {"value": VALUES}],
+    async def _call(self, target: str, event: Event) -> Work | None:
+        """Run the function that fires an event; end it where it does not end by itself.
+
+        Returns the clock's start, which is on its way already where nothing has to come between.
+        """
+        call = asyncio.ensure_future(
+            self._session.send(
+                "Runtime.callFunctionOn",
+                objectId=target,
+                functionDeclaration=FIRE,
+                arguments=[{"value": event.type}, {"value": event.value}, {"value": VALUES}],
+            )
         )
-        if await self._watched(work, WATCHDOG) is None:
+        started = None
+        if event.type != "scroll" and not self.gate.traffic.streams:
+            self._expired.clear()
+            started = asyncio.ensure_future(self._session.send("Emulation.setVirtualTimePolicy", **_EXACT))
+            started.add_done_callback(_spent)
+        if await self._watched(call, WATCHDOG) is None:
             await self._terminate()
         self._check()
         if event.type == "scroll":
             await self._frames()
+        return started
 
     async def _frames(self) -> None:
         """Let the page be drawn twice: only then is it known what came into view."""
