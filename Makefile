@@ -17,7 +17,7 @@ NEEDS_BROWSER ?= $(wildcard tests/ajax/conftest.py)
 BROWSER_FOR_TESTS := $(if $(NEEDS_BROWSER),.ci/browser tests || test -z "$$CI",:)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv dev browser demo test check format lint types floors docs-check docs wheel bench soak format clean
+.PHONY: help venv dev browser demo test check format lint types floors docs-check docs pictures wheel bench soak format clean
 .NOTPARALLEL:
 
 help:  ## List these targets.
@@ -60,6 +60,9 @@ docs-check: dev  ## Check that the generated documents are up to date.
 docs: dev  ## Write the generated documents anew.
 	$(BIN)/python docs/make_data.py
 	$(BIN)/python docs/make_diagrams.py
+
+pictures: dev browser  ## Take the pictures of docs/pictures anew, with a browser.
+	$(BIN)/python docs/make_pictures.py
 
 format: dev  ## Format the code and mend what can be mended by itself.
 	$(BIN)/ruff check --fix --exit-zero
