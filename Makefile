@@ -48,7 +48,7 @@ lint: dev  ## Check the format and the style of the code.
 
 types: dev  ## Check the types.
 	$(BIN)/mypy
-	$(BIN)/mypy --no-explicit-package-bases alembic/env.py
+	$(BIN)/mypy --no-explicit-package-bases alembic/env.py alembic/versions/*.py
 
 floors: dev  ## Check that no room imports sideways or upwards.
 	$(BIN)/lint-imports --no-logo

@@ -15,6 +15,7 @@ import tempfile
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -244,7 +245,7 @@ def main() -> int:
             install(folder)
         read(folder)
     signed = signatures()
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "name": library.name,
             "package": library.package,
