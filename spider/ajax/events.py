@@ -17,10 +17,10 @@ from spider.ajax.wording import KEYS, is_logout, value_for
 __all__ = ["FIRED", "Event", "Listener", "Sources", "events", "listened"]
 
 FIRED = frozenset({
-    "auxclick", "blur", "change", "click", "contextmenu", "dblclick", "focus", "focusin", "focusout", "input",
-    "keydown", "keypress", "keyup", "mousedown", "mouseenter", "mousemove", "mouseover", "mouseup",
-    "pointerdown", "pointerenter", "pointerover", "pointerup", "scroll", "submit", "touchend", "touchstart",
-    "wheel",
+    "auxclick", "blur", "change", "click", "contextmenu", "dblclick", "dragstart", "drop", "focus", "focusin",
+    "focusout", "input", "keydown", "keypress", "keyup", "mousedown", "mouseenter", "mouseleave", "mousemove",
+    "mouseout", "mouseover", "mouseup", "pointerdown", "pointerenter", "pointerleave", "pointermove", "pointerout",
+    "pointerover", "pointerup", "scroll", "submit", "touchend", "touchmove", "touchstart", "wheel",
 })  # fmt: skip
 """Types that a user can cause; a page's other listeners wait for what no hand does."""
 

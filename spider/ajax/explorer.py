@@ -20,6 +20,8 @@ from spider.ajax.graph import START, Edge, Graph, Plan
 from spider.ajax.harvest import Harvest
 from spider.ajax.samples import Samples
 from spider.ajax.tab import Sight, StuckError, Tab
+from spider.errors import FetchError
+from spider.model import Reason
 
 __all__ = ["Explorer", "Ways"]
 
@@ -134,10 +136,10 @@ class Explorer:
                     again = await self._load()
                     self._mask, sight = volatile(sight.tree, again.tree), again
                 break
-            except StuckError:
+            except StuckError as error:
                 await self._lose()
                 if attempt:
-                    raise
+                    raise FetchError(Reason.DEADLINE, f"{self.application.url}: {error}") from error
         identity = self._identify(sight)
         events = await self._page.events(sight)
         self._register(sight, events)
@@ -221,7 +223,7 @@ class Explorer:
             step = None
             self.graph.done(plan.state, plan.event)
             await self._fire(plan.state, plan.event)
-        except StuckError as error:
+        except (FetchError, StuckError) as error:
             if step is not None:
                 self.graph.doubt(step)
             elif plan.reload and self._current is None:
@@ -268,6 +270,9 @@ class Explorer:
             via = (event.type, event.path)
             done = self._harvest.asked(asked, state, via) + self._harvest.left(left, state, via, element.text)
         after = await tab.look()
+        if tab.gate.animates and not done and not known and self._identify(after) == self.graph.identities[state]:
+            await tab.drawn()
+            after = await tab.look()
         reached = await self._arrive(state, number, after)
         if not known:
             now = self._sight or after
@@ -308,7 +313,7 @@ class Explorer:
     async def _rested(self, sight: Sight, identity: str) -> tuple[Sight, str]:
         """Look at a new state again until two looks are alike: what comes late belongs to it."""
         for _ in range(_ROUNDS):
-            await self._page.settle()
+            await (self._page.drawn() if self._page.gate.animates else self._page.settle())
             again = await self._page.look()
             other = self._identify(again)
             sight, before, identity = again, identity, other

@@ -67,12 +67,15 @@ SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _NO_BODY = (204, 205, 301, 302, 303, 304, 307, 308)
 _CODINGS = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 _PIECE = 1 << 18  # bytes read at once
+_FRAMES = b"requestAnimationFrame"
 _FORBIDDEN = base64.b64encode(b"{}").decode()
 
 
 class Gate:
     """Judges and records what one page asks for.
 
+    `arriving` until a load has its document, `loading` until it is done; `animates` once a script was seen
+    that draws frame by frame.
     `context` names what is going on (the page's load, an event): answers are kept under it.  With
     `replaying`, what was answered in this context before is answered alike.
     """
@@ -87,7 +90,10 @@ class Gate:
         self._tasks: set[asyncio.Task[None]] = set()
         self.traffic = Traffic()
         self.frame = ""
+        self.page = ""
         self.loading = True
+        self.arriving = True
+        self.animates = False
         self.context = ""
         self.replaying = False
         self.sent = 0
@@ -149,7 +155,7 @@ class Gate:
         url, method = request["url"], request["method"]
         headers = {name.lower(): value for name, value in request["headers"].items()}
         self.last_refusal = None
-        if kind == "Document" and event["frameId"] == self.frame and not self.loading:
+        if kind == "Document" and event["frameId"] == self.frame and not self.arriving:
             self._leave(url, "navigation", method)
             return await self._fail(event, "Aborted")
         if kind in NOT_LOADED or (kind == "Other" and url.endswith("/favicon.ico")):
@@ -226,6 +232,8 @@ class Gate:
         if body is None:
             await self._session.send("Fetch.failRequest", requestId=event["requestId"], errorReason="TimedOut")
             return
+        if event["resourceType"] in {"Script", "Document"} and not self.animates:
+            self.animates = _FRAMES in base64.b64decode(body)
         answer = Answer(event["responseStatusCode"], tuple(row for row in headers if row[0] not in _CODINGS), body)
         self._kept[self._key(event["resourceType"], event["request"]["url"])] = answer
         await self._fulfil(event, answer)
@@ -289,6 +297,11 @@ class Gate:
             ("http:", "https:", "javascript:", "about:", "data:", "blob:")
         ):
             self._leave(url, "navigation")
+
+    def routed(self, url: str) -> None:
+        """Note an address that the page gave itself: a route of the application, and a link like any other."""
+        if url.partition("#")[0] != self.page:
+            self._leave(url, "route")
 
     def _leave(self, url: str, how: str, method: str = "GET") -> None:
         if url and url != "about:blank":

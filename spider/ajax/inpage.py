@@ -90,6 +90,7 @@ function (type, value, values) {
   } else if (type === 'contextmenu') { mouse(type, {button: 2, buttons: 2}); }
   else if (type === 'dblclick') { mouse(type, {detail: 2}); }
   else if (type === 'wheel') { send(el, new WheelEvent('wheel', {...at, deltaY: 120})); }
+  else if (/^(drag|drop)/.test(type)) { send(el, new DragEvent(type, {...at, dataTransfer: new DataTransfer()})); }
   else if (type.startsWith('mouse')) { mouse(type, {bubbles: !/enter|leave/.test(type)}); }
   else { send(el, new Event(type, {bubbles: true, cancelable: true})); }
 }

@@ -72,6 +72,7 @@ class Tab:
         session = self._session
         session.on("Emulation.virtualTimeBudgetExpired", lambda _: self._expired.set())
         session.on("Page.loadEventFired", lambda _: self._loaded.set())
+        session.on("Page.frameStoppedLoading", self._stopped)
         session.on("Inspector.targetCrashed", lambda _: self._gone.set())
         session.on("Page.frameNavigated", self._navigated)
         session.on("Page.navigatedWithinDocument", self._moved)
@@ -89,12 +90,22 @@ class Tab:
         return self.gate.traffic.dialogs > _MOST_DIALOGS
 
     def _navigated(self, event: dict[str, Any]) -> None:
-        if "parentId" not in event["frame"] and not self.gate.loading:
+        if "parentId" in event["frame"]:
+            return
+        if self.gate.arriving:
+            self.gate.arriving = False  # what wants to take the page's place from now on is a link
+        else:
             self._gone.set()  # something the gate never sees, such as about:blank, took the page's place
+
+    def _stopped(self, event: dict[str, Any]) -> None:
+        """Take the end of loading for its success: a page that wanted to leave at once never says that it is loaded."""
+        if event["frameId"] == self.gate.frame and not self.gate.arriving:
+            self._loaded.set()
 
     def _moved(self, event: dict[str, Any]) -> None:
         if event["frameId"] == self.gate.frame:
             self.gate.traffic.marks.add(ADDRESS)
+            self.gate.routed(event["url"])
             self._url = event["url"]
 
     # -- steps ---------------------------------------------------------------------------------------
@@ -105,7 +116,8 @@ class Tab:
         StuckError where the page never is; FetchError where none comes.
         """
         self.gate.forget()
-        self.gate.loading, self._world, self._document = True, None, ""
+        self.gate.loading = self.gate.arriving = True
+        self._world, self._document = None, ""
         self._loaded.clear()
         self._gone.clear()
         self.loads += 1
@@ -117,11 +129,13 @@ class Tab:
                 raise StuckError("no answer to a load")
             if got.get("errorText") and got["errorText"] != "net::ERR_HTTP_RESPONSE_CODE_FAILURE":
                 raise self._failure(url, got["errorText"])
+            self._url = self.gate.page = url
             await self._until_loaded()
-            self._url = url
             await self.settle()
+            if self.gate.animates:
+                await self.drawn()
         finally:
-            self.gate.loading = False
+            self.gate.loading = self.gate.arriving = False
 
     def _failure(self, url: str, text: str) -> FetchError:
         """Return the error of a page that did not come."""
@@ -235,6 +249,11 @@ class Tab:
         if event.type == "scroll":
             await self._frames()
         return started
+
+    async def drawn(self) -> None:
+        """Let what the page does frame by frame come to its end, as far as it goes by its clock."""
+        await self._frames()
+        await self.settle()
 
     async def _frames(self) -> None:
         """Let the page be drawn twice: only then is it known what came into view."""
