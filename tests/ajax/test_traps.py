@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections.abc import Callable
 
 import pytest
 
-from spider.ajax import Limits, Terms
+from spider.ajax import Browser, Explorer, Limits, Terms
+from spider.ajax.events import Event
+from spider.ajax.tab import Tab
 from spider.model import Accepted, Purpose, Rejected, Verdict
-from tests.ajax.conftest import Visit
+from tests.ajax.conftest import Visit, accept, content
+from tests.server import WebServer
 
 ONE = Limits(depth=1, seconds=60)
 
@@ -101,3 +106,44 @@ def test_replays_cost_the_server_nothing(visit: Visit) -> None:
     assert found.application.loads > 1
     asked = found.server.asked()
     assert asked.count("/tabs.html") == 1
+
+
+def test_crash_of_the_renderer(browser: Browser, web: Callable[..., WebServer]) -> None:
+    """A tab that crashes is replaced, its event is not fired again, and all the rest is found."""
+    server = web(content, per_host=64, skip={"overlap": "a browser opens connections as it likes"})
+    tabs: list[Tab] = []
+
+    async def tab() -> Tab:
+        opened = await browser.tab(accept)
+        if not tabs:
+            fire = opened.fire
+
+            async def crash(node: int, event: Event) -> None:
+                if event.path == "#two":
+                    await asyncio.wait({asyncio.ensure_future(opened._session.send("Page.crash"))}, timeout=1)
+                await fire(node, event)
+
+            opened.fire = crash  # type: ignore[method-assign]  # as a page that crashes would
+        tabs.append(opened)
+        return opened
+
+    explorer = Explorer(f"{server.url}inline.html", tab, browser.discard, limits=Limits(seconds=60))
+    found = browser.run(explorer.explore())
+    assert len(tabs) == 2
+    assert len(found.notes) == 1
+    assert sorted(state.depth for state in found.states) == [0, 1, 1, 1, 1, 2]
+
+
+def test_browser_that_dies(web: Callable[..., WebServer], browser: Browser) -> None:
+    """A browser that is gone is started again for the next tab."""
+    assert browser
+    server = web(content, per_host=64, skip={"overlap": "a browser opens connections as it likes"})
+    with Browser() as other:
+        for _ in range(2):
+
+            async def tab() -> Tab:
+                return await other.tab(accept)
+
+            explorer = Explorer(f"{server.url}toggles.html", tab, other.discard, limits=Limits(seconds=60))
+            assert len(other.run(explorer.explore()).states) == 4
+            other.run(other._browser.close())
