@@ -47,6 +47,7 @@ COMMANDS = (
     Command("why", "Ask", "Tell why an address was visited, or was not."),
     Command("runs", "Ask", "List the crawls made, the newest first."),
     Command("export", "Ask", "Write what was found for other programs."),
+    Command("db", "Tools", "Look after the database: check, backup, vacuum, upgrade."),
     Command("url", "Tools", "Write addresses as a browser would."),
     Command("links", "Tools", "List the links and media of one page."),
     Command("map", "Tools", "List a site's own addresses."),

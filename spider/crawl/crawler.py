@@ -9,15 +9,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from spider.crawl.clock import Clock, SystemClock
+from spider.crawl.ledger import BEAT
 from spider.crawl.plan import Plan
 from spider.crawl.process import at_work
 from spider.crawl.roster import Roster
 from spider.crawl.seeds import Seed
 from spider.crawl.worker import Worker
-from spider.errors import BusyError, StorageError
+from spider.errors import BusyError, DiskError, StorageError
 from spider.fetch import Client
 from spider.model import LinkState, Outcome
-from spider.store import Connection, Database, Tally, ask, frontier, runs, seeds, workers
+from spider.store import Connection, Database, Tally, ask, backup, frontier, runs, seeds, workers
 
 __all__ = ["Crawler", "Snapshot"]
 
@@ -65,15 +66,19 @@ class Crawler:
         self._run_id = 0
         self._refused: Mapping[str, int] = {}
         self._outside = 0
+        self._next_look = 0.0
 
     # --- the run ----------------------------------------------------------------------------------
 
     def run(self) -> Iterator[Outcome]:
         """Yield what becomes of each link, once it is written down; a StorageError ends it.
 
-        BusyError, before anything is done, where the plan is exclusive and another run is at work.
+        BusyError, before anything is done, where the plan is exclusive and another run is at work.  DiskError
+        where too little is free on the database's disk: at once, or after what was in flight is written down.
         """
         self._began = self._clock.steady()
+        if self._is_full():
+            raise self._full()
         self._begin()
         try:
             for outcomes in self._rounds():
@@ -86,6 +91,8 @@ class Crawler:
             raise
         finally:
             self._end()
+        if self.why == "min-free":
+            raise self._full()
 
     def stop(self, *, now: bool = False) -> None:
         """End soon, with what is in flight; or at once, with what is written.  Safe in a signal handler."""
@@ -151,7 +158,20 @@ class Crawler:
             return "max-pages"
         if plan.max_time is not None and self._clock.steady() - self._began >= plan.max_time:
             return "max-time"
-        return None
+        return "min-free" if self._is_full() else None
+
+    def _is_full(self) -> bool:
+        """Whether the database's disk has less room than the plan's floor; looked at as often as the heart beats."""
+        path, now = self._database.path, self._clock.steady()
+        if path is None or not self.plan.min_free or now < self._next_look:
+            return False
+        self._next_look = now + BEAT
+        free = backup.free_bytes(path)
+        return free is not None and free < self.plan.min_free
+
+    def _full(self) -> DiskError:
+        floor = f"less than {self.plan.min_free / 1e6:,.0f} MB is free on the disk of {self._database.name}"
+        return DiskError(f"{floor} (--min-free); what waits is visited by the next crawl")
 
     def _end(self) -> None:
         """Give everything back and close the run; a database that fails now has nothing more to lose."""

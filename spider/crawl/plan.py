@@ -31,6 +31,7 @@ class Plan:
     exclude: Sequence[str] = ()
     max_pages: int | None = None
     max_time: float | None = None
+    min_free: int = 100_000_000
     delay: float = 1.0
     per_host: int = 1
     threads: int = 16

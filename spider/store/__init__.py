@@ -2,7 +2,8 @@
 
 `Database` opens it; the modules are functions on a connection: `frontier` moves links, `hosts` and
 `workers` share them out, `seeds` keeps the list, `runs` the record of crawls, `catalog` writes
-outcomes, `origins` what robots.txt said, `ask`, `survey`, `forest` and `trace` read, `takedown` forgets.
+outcomes, `origins` what robots.txt said, `ask`, `survey`, `forest` and `trace` read, `takedown` forgets,
+`care` tells whether all is sound, `backup` copies the file.
 A `Tally` goes through a writing transaction and is flushed at its end.
 """
 
@@ -10,7 +11,22 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
-from spider.store import ask, catalog, forest, frontier, hosts, origins, runs, seeds, survey, takedown, trace, workers
+from spider.store import (
+    ask,
+    backup,
+    care,
+    catalog,
+    forest,
+    frontier,
+    hosts,
+    origins,
+    runs,
+    seeds,
+    survey,
+    takedown,
+    trace,
+    workers,
+)
 from spider.store.database import Database
 from spider.store.tally import Tally
 
@@ -19,6 +35,8 @@ __all__ = [
     "Database",
     "Tally",
     "ask",
+    "backup",
+    "care",
     "catalog",
     "forest",
     "frontier",

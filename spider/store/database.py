@@ -11,7 +11,7 @@ import contextlib
 import re
 import sqlite3
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -20,7 +20,7 @@ from sqlalchemy import event, exc
 
 from spider import url as urls
 from spider.errors import StorageError
-from spider.store import schema
+from spider.store import backup, schema
 
 if TYPE_CHECKING:
     from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
@@ -79,6 +79,8 @@ class Database:
         """Keep the engine; `open` is the way in."""
         self.engine = engine
         self.name = name
+        self.upgraded_from: str | None = None
+        self.kept_copy: Path | None = None
         self._writer = engine.execution_options(spider_write=True)
         # PostgreSQL's usual level shows each statement another moment.
         self._reader = engine if self.is_sqlite else engine.execution_options(isolation_level="REPEATABLE READ")
@@ -87,6 +89,8 @@ class Database:
     def open(cls, address: str, *, create: bool = True) -> Self:
         """Open the database at a path or an SQLAlchemy URL and upgrade it to the newest schema.
 
+        Before an older schema is upgraded the file is copied to FILE.before-REVISION (`kept_copy`); PostgreSQL's
+        upgrades are one transaction, and copies of it are its own tools'.
         With `create` False a file that is not there is a StorageError, as are: a file that is no
         database, another program's database, one made by a newer spider or with another key ladder.
         """
@@ -106,6 +110,11 @@ class Database:
     def is_sqlite(self) -> bool:
         """Whether it is SQLite: one machine, one writer at a time."""
         return self.engine.dialect.name == "sqlite"
+
+    @property
+    def path(self) -> Path | None:
+        """The file, where it is one."""
+        return Path(str(self.engine.url.database)) if self.is_sqlite else None
 
     @contextlib.contextmanager
     def read(self) -> Iterator[sa.Connection]:
@@ -142,14 +151,25 @@ class Database:
             current = _revision(connection, self.name)
         if current != schema.HEAD:
             with self.write() as connection:
-                if _revision(connection, self.name) != schema.HEAD:
-                    _run_migrations(connection, self.name)
+                current = _revision(connection, self.name)
+                if current != schema.HEAD:
+                    self._migrate(connection, current)
                 _note_ladder(connection)
         with self.read() as connection:
             ladder = connection.scalar(sa.select(schema.Meta.value).where(schema.Meta.key == "key_ladder"))
         if ladder != urls.KEY_LADDER:
             msg = f"{self.name} was made with another key ladder ({ladder}); this one is {urls.KEY_LADDER}"
             raise StorageError(msg)
+
+    def _migrate(self, connection: sa.Connection, current: str | None) -> None:
+        """Upgrade within the caller's transaction; what was there before is kept in a copy."""
+        upgrade = _migration(connection, self.name, current)
+        if current is not None and self.path is not None:
+            kept = self.path.with_name(f"{self.path.name}.before-{schema.HEAD}")
+            backup.copy(self.path, kept)
+            self.kept_copy = kept
+        upgrade()
+        self.upgraded_from = current
 
 
 def _check_file(where: sa.URL, name: str, *, create: bool) -> None:
@@ -264,21 +284,24 @@ def _revision(connection: sa.Connection, name: str) -> str | None:
     return revision
 
 
-def _run_migrations(connection: sa.Connection, name: str) -> None:
-    """Upgrade to the newest revision within the caller's transaction."""
+def _migration(connection: sa.Connection, name: str, current: str | None) -> Callable[[], None]:
+    """Return what upgrades to the newest revision; StorageError where the present one is of a newer spider."""
     # Loaded only when there is something to upgrade: it takes longer than the rest of a start.
     from alembic import command  # noqa: PLC0415
     from alembic.config import Config  # noqa: PLC0415
+    from alembic.script import ScriptDirectory  # noqa: PLC0415
     from alembic.util import CommandError  # noqa: PLC0415
 
     config = Config()
     config.set_main_option("script_location", str(migrations()))
     config.attributes["connection"] = connection
     try:
-        command.upgrade(config, "head")
+        if current is not None:
+            ScriptDirectory.from_config(config).get_revision(current)
     except CommandError as error:
         msg = f"{name} was made by a newer spider: {error}"
         raise StorageError(msg) from error
+    return lambda: command.upgrade(config, "head")
 
 
 def _note_ladder(connection: sa.Connection) -> None:

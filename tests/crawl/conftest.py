@@ -13,7 +13,7 @@ import pytest
 
 from spider.crawl import Crawler, Plan, Seed
 from spider.model import Outcome
-from spider.store import Database
+from spider.store import Database, care
 from tests.server import WebServer
 
 KINDS = ("video", "audio", "flash")
@@ -43,6 +43,8 @@ def sound(database: Path) -> None:
             WHERE waiting <> (SELECT count(*) FROM CrawlerLink WHERE host_id = Host.id AND state = 1)
         """
         assert connection.execute(miscounted).fetchall() == []
+    with Database.open(str(database)) as opened:
+        assert list(care.faults(opened)) == []
 
 
 @pytest.fixture
