@@ -224,6 +224,13 @@ def test_status_has_bars_on_a_terminal(filled: Path, tmp_path: Path) -> None:
     assert [line for line in plain.splitlines() if len(line) > 60] == []
 
 
+def test_a_page_is_not_poured_onto_a_terminal(filled: Path, tmp_path: Path) -> None:
+    """A page for a browser wants a file or a pipe; a terminal gets one line that says so, code 2."""
+    code, text = on_a_terminal(["--db", filled, "report", "--format", "html"], tmp_path)
+    assert code == 2
+    assert text == "spider: a page is no sight for a terminal; name a file: -o report.html\n"
+
+
 def test_csv_does_not_steer_a_terminal(filled: Path, tmp_path: Path) -> None:
     """CSV on a terminal shows controls instead of sending them."""
     code, text = on_a_terminal(["--db", filled, "report", "--format", "csv"], tmp_path)
