@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import base64
+import os
 import ssl
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spider.errors import SettingError
 from spider.fetch import Client, Homes
@@ -148,6 +151,25 @@ def test_files_that_are_none(tmp_path: Path, body: bytes, reason: str) -> None:
     with pytest.raises(SettingError) as caught:
         passes(cookies=str(file))
     assert str(caught.value) == f"--cookies: {file}{reason}"
+
+
+LINE = st.lists(
+    st.sampled_from(["a.example", ".b.example", "TRUE", "FALSE", "/", "0", "4102444800", "x", "", "\t", "é"])
+)
+
+
+@given(st.binary() | st.lists(LINE.map("\t".join)).map(lambda lines: (HEAD + "\n".join(lines)).encode()))
+def test_no_file_is_too_odd(tmp_path_factory: pytest.TempPathFactory, body: bytes) -> None:
+    """Whatever bytes a file of cookies has, it is read or refused in one line, and what is read can be sent."""
+    file = tmp_path_factory.getbasetemp() / f"odd-{os.getpid()}.txt"
+    file.write_bytes(body)
+    try:
+        found = passes(cookies=str(file))
+    except SettingError as error:
+        assert "\n" not in str(error)  # noqa: PT017  # not raised is good too
+    else:
+        for host in ("a.example", "b.example", "www.b.example"):
+            found.headers(("http", host, 80), "/").get("Cookie", "").encode("latin-1")
 
 
 def test_an_answer_goes_before_the_file(tmp_path: Path) -> None:
