@@ -29,7 +29,8 @@ class Roster:
             return
         rows = seeds.seed_rows(connection)
         self.judge = Judge(map(self._plan.scope_of, rows), forgotten=takedown.forgotten(connection))
-        self.homes = Homes.of(row.url for row in rows)
+        landings = [(row.url, row.landed_url) for row in rows if row.landed_url is not None]
+        self.homes = Homes.of((row.url for row in rows), landings)
         self.limits = self.judge.limits
         self.seed_ids = [row.id for row in rows]
         self._version = version

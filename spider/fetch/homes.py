@@ -1,7 +1,8 @@
 """The places that the user named: what they may do more than others.
 
 A seed's host may be a machine of one's own network, and what was given for a host without a port (a cookie
-of a file, a password) may go to the port that the seed was typed with.  No redirect and no link adds to them.
+of a file, a password) may go to the port that the seed was typed with.  No link adds to them, and no redirect
+of a seed on the public internet.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
-from spider.fetch.guard import DEFAULT_PORTS, Origin, split
+from spider.fetch.guard import DEFAULT_PORTS, Origin, is_inside, split
 
 __all__ = ["Homes", "nowhere"]
 
@@ -24,13 +25,22 @@ class Homes:
     hosts: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, urls: Iterable[str]) -> Self:
-        """Return the homes of normalized addresses; what is none of the web's is passed over."""
+    def of(cls, urls: Iterable[str], landings: Iterable[tuple[str, str]] = ()) -> Self:
+        """Return the homes of normalized addresses; what is none of the web's is passed over.
+
+        `landings` are pairs of a typed address and where it redirects to: from one's own network a seed
+        may move within it, and no password goes along.
+        """
         origins = set()
         for url in urls:
             with contextlib.suppress(ValueError):
                 origins.add(split(url)[:3])
-        return cls(frozenset(origins), frozenset(host for _, host, _ in origins))
+        hosts = {host for _, host, _ in origins}
+        for typed, landed in landings:
+            with contextlib.suppress(ValueError):
+                if is_inside(split(typed)[1]):
+                    hosts.add(split(landed)[1])
+        return cls(frozenset(origins), frozenset(hosts))
 
     def named(self, origin: Origin) -> bool:
         """Whether what was given for a host name may go to this origin of it: a default port, or a typed one."""

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from spider.crawl import Crawler
+from spider.fetch import Homes
 from spider.model import Failed, Outcome, Reason
 from tests.server import Asked, Reply, WebServer
 
@@ -58,13 +59,30 @@ def test_a_typed_seed_may_be_private_and_nothing_beside_it(web: Web, crawl: Craw
 
 
 def test_a_redirect_leads_into_no_other_private_host(web: Web, crawl: Crawl) -> None:
-    """A typed seed that redirects to another private host fails, as a robots.txt may; nothing is asked there."""
-    server = two(web, root=lambda s: moved(f"{s.urls[1]}x"), robots_txt=lambda s: moved(f"{s.urls[1]}robots.txt"))
-    crawler, outcomes = crawl(server.url, allow_private=False)
+    """A link that redirects to another private host fails, as a robots.txt may; nothing is asked there."""
+    server = two(
+        web,
+        root=lambda _: "<a href=/away>away</a>",
+        away=lambda s: moved(f"{s.urls[1]}x"),
+        robots_txt=lambda s: moved(f"{s.urls[1]}robots.txt"),
+    )
+    crawler, outcomes = crawl(server.url, scope="any", allow_private=False)
     (failed,) = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
     assert (failed.reason, failed.message) == (Reason.REFUSED, MESSAGE)
     assert server.asked("127.0.0.2") == []
-    assert crawler.exit_code == 3
+    assert crawler.exit_code == 0
+
+
+def test_a_private_seed_may_move_within_its_network(web: Web, crawl: Crawl, rows: Rows) -> None:
+    """A typed private seed takes its scope along to another private host; one of the web could not lead there."""
+    server = two(web, root=lambda s: moved(f"{s.urls[1]}x"))
+    crawler, _ = crawl(server.url, allow_private=False)
+    assert crawler.exit_code == 0
+    assert server.asked("127.0.0.2") == ["/robots.txt", "/x"]
+    assert rows("SELECT landed_url FROM SeedLink") == [(f"{server.urls[1]}x",)]
+    public, typed = "http://museum.example/", "http://127.0.0.1/"
+    assert Homes.of([public], [(public, typed)]).hosts == {"museum.example"}
+    assert Homes.of([typed], [(typed, "http://10.0.0.7/")]).hosts == {"127.0.0.1", "10.0.0.7"}
 
 
 def test_hosts_of_other_seeds_count(web: Web, crawl: Crawl) -> None:
@@ -113,20 +131,20 @@ def test_a_name_of_the_web_that_leads_inside(web: Web, crawl: Crawl, monkeypatch
 
 def test_the_commands(web: Web, spider: Spider) -> None:
     """Each command takes the address it is given for a seed, and allows nothing else unless told to."""
-    server = two(web, root=lambda s: moved(f"{s.urls[1]}x"))
-    for words, code in (
-        (("crawl", "--delay", "0", "--no-sitemaps"), 3),
-        (("map", "--delay", "0", "--dead"), 3),
-        (("links",), 3),
-        (("robots",), 0),
+    server = two(web, root=lambda _: "<a href=/away>away</a>", away=lambda s: moved(f"{s.urls[1]}x"))
+    for words, path, code in (
+        (("crawl", "--delay", "0", "--no-sitemaps", "--scope", "any"), "", 0),
+        (("map", "--delay", "0", "--dead"), "", 0),
+        (("links",), "away", 3),
+        (("robots",), "", 0),
     ):
-        done = spider(*words, server.url)
+        done = spider(*words, f"{server.url}{path}")
         assert done.returncode == code, done.stderr
         if code:
             assert MESSAGE in done.stderr + done.stdout, words
             assert len(done.stderr.splitlines()) <= 5
     assert server.asked("127.0.0.2") == []
-    done = spider("links", "--allow-private", server.url)
+    done = spider("links", "--allow-private", f"{server.url}away")
     assert (done.returncode, done.stderr) == (0, "")
 
 
