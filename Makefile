@@ -69,8 +69,9 @@ format: dev  ## Format the code and mend what can be mended by itself.
 	$(BIN)/ruff format
 
 wheel: dev  ## Build the wheel into dist/.
-	@rm -rf build dist
-	$(PYTHON_M) build --wheel --no-isolation --outdir dist .
+	@rm -rf build dist && mkdir build
+	$(PYTHON_M) build --wheel --no-isolation --outdir dist . >build/log 2>&1 || { cat build/log; exit 1; }
+	@ls dist/*.whl
 
 bench: dev  ## Measure (see benchmarks/README.md).
 	@for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
