@@ -19,6 +19,7 @@ def write(
     stream: TextIO,
     *,
     name: str,
+    options: tuple[str, ...],
     confidence: Confidence,
     seed: str | None,
     gone: bool,
@@ -26,8 +27,9 @@ def write(
 ) -> int:
     """Write the page and return how many media it counts; `name` is the database's.
 
-    `narrowed` are arguments of `ask.media_rows`.  Media that are gone are among the others, to be asked for there,
-    unless `gone` wants them alone.  InputError where the page would go to a terminal.
+    `narrowed` are arguments of `ask.media_rows`, `options` says them as they were typed.  Media that are gone are
+    among the others, to be asked for there, unless `gone` wants them alone.  InputError where the page would go
+    to a terminal.
     """
     if stream.isatty():
         raise InputError("a page is no sight for a terminal; name a file: -o report.html")
@@ -36,6 +38,7 @@ def write(
     runs = ask.runs(connection)
     found = Findings(
         name=name,
+        options=options,
         made_at=time.time_ns() // 1000,
         status=ask.status(connection, confidence=confidence),
         media=ask.media_rows(connection, confidence=confidence, seed=seed, gone=gone or None, **narrowed),

@@ -11,7 +11,7 @@ from spider.cli import html
 from spider.cli.ending import complain
 from spider.cli.options import Globals
 from spider.cli.output import Counted, columns_of, opened, show
-from spider.cli.which import narrowed, which_options
+from spider.cli.which import given_options, narrowed, which_options
 from spider.report import FORMATS, MEDIA_COLUMNS, Record, media_lines, media_record, write_records
 from spider.store import Database, ask
 
@@ -55,14 +55,14 @@ def command(
     with Database.open(given.db, create=False) as database, database.read() as connection, opened(output) as stream:
         asked = narrowed(connection, **which)
         if form == "html":
-            html.write(connection, stream, name=given.db, **asked)
+            html.write(connection, stream, name=database.name, options=given_options(which), **asked)
             return
         records = Counted(media_record(row) for row in ask.media_rows(connection, **asked))
         write(records, stream, form=form, raw=raw)
         empty = not any(ask.link_counts(connection).values())
     if not records.count and not given.quiet:
         within = which["new"] or which["gone"] or which["since"] is not None
-        complain(_nothing(given.db, empty=empty, narrowed=within))
+        complain(_nothing(database.name, empty=empty, narrowed=within))
 
 
 def write(records: Iterable[Record], stream: TextIO, *, form: str, raw: bool = False) -> None:

@@ -32,4 +32,6 @@ def command(given: Globals, *, seed: str | None, depth: int | None, media_only: 
         branches = trees.walk(depth=depth, wanted=trees.beneath if media_only else None)
         count = show(tree_lines(branches, columns_of(stream)), stream)
     if not count and not given.quiet:
-        complain("no way leads to media" if len(trees) else f"{given.db} knows no link yet; spider crawl URL begins")
+        complain(
+            "no way leads to media" if len(trees) else f"{database.name} knows no link yet; spider crawl URL begins"
+        )

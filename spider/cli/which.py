@@ -16,7 +16,7 @@ from spider.store import Connection, ask
 from spider.url import host as host_of
 from spider.url import normalize
 
-__all__ = ["narrowed", "which_options"]
+__all__ = ["given_options", "narrowed", "which_options"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -84,6 +84,13 @@ def narrowed(
         "confidence": Confidence(confidence),
         "since": _moment(connection, new=new, since=since),
     }
+
+
+def given_options(which: dict[str, Any]) -> tuple[str, ...]:
+    """Return the options that narrow, as they would be typed; none where nothing narrows."""
+    usual = {None, False, "all", "link"}
+    given = {name: getattr(value, "pattern", value) for name, value in which.items() if value not in usual}
+    return tuple(f"--{name}" if value is True else f"--{name} {value}" for name, value in given.items())
 
 
 def _moment(connection: Connection, *, new: bool, since: float | None) -> int | None:

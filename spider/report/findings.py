@@ -52,11 +52,13 @@ KINDS = tuple(MediaKind)
 class Findings:
     """What was asked of the database; times are UTC microseconds.
 
-    `media` are all that are there and those that are gone; `branches` the links of the tree, `left_out` those
-    that it is too small for.  `changes` counts what the last crawl saw first and what it missed, of each kind.
+    `options` are what narrows the media, as typed; `media` are all that are there and those that are gone;
+    `branches` the links of the tree, `left_out` those that it is too small for.  `changes` counts what the last
+    crawl saw first and what it missed, of each kind.
     """
 
     name: str
+    options: tuple[str, ...]
     made_at: int
     status: Status
     media: Iterable[MediaRow]

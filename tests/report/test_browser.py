@@ -38,11 +38,11 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
-def write(database: Path) -> Path:
+def write(database: Path, *options: str) -> Path:
     """Write the page of a database beside it, with the program itself."""
-    page = database.with_suffix(".html")
+    page = database.with_name(f"{database.stem}{''.join(options)}.html")
     command = [sys.executable, "-m", "spider", "--db", str(database), "report", "--format", "html", "-o", str(page)]
-    subprocess.run(command, env=environment(), check=True)
+    subprocess.run([*command, *options], env=environment(), check=True)
     return page
 
 
@@ -127,6 +127,17 @@ def test_a_view_has_an_address(opened: Open, thousand: Path) -> None:
     page.click("#kinds button[value=video]")
     page.go_back()
     expect(page.locator("#kinds [value=flash]")).to_have_attribute("aria-pressed", "true")
+
+
+def test_what_is_gone_is_shown_where_only_that_was_asked_for(opened: Open, thousand: Path) -> None:
+    """A report of what is gone opens on it; the filters still work, and an address keeps them."""
+    page = opened(write(thousand.with_suffix(".db"), "--gone"))
+    assert page.inner_text("h1") == "111 media gone from 4 sites"
+    assert count(page).startswith("111 media")
+    page.select_option("#state", "")
+    assert count(page) == "0 media"
+    page.click("#reset")
+    assert count(page).startswith("111 media")
 
 
 def test_pages_are_turned(opened: Open, thousand: Path) -> None:

@@ -156,6 +156,14 @@ def test_it_is_narrowed_as_any_report(run: Run, filled: Path) -> None:
     assert [row[1] for row in content(page, "media-data")["media"]] == [f"{RADIO}live.m3u8?q=a,b&c=%22"]
 
 
+def test_what_narrows_it_is_said(run: Run, filled: Path) -> None:
+    """The page says by which options it was narrowed, as they were typed, and nothing where there were none."""
+    page = written(run, filled, "--media", "video", "--match", "<ogv>|ogv", "--since", "99999d")
+    said = " ".join(parsed(page).xpath("string(//p[@class='made'][2])").split())
+    assert said.startswith("Narrowed by --media video, --match <ogv>|ogv, --since 8")
+    assert "Narrowed" not in written(run, filled)
+
+
 def test_changes_since_the_last_crawl_are_told(run: Run, tmp_path: Path) -> None:
     """With two crawls the cards say what came and went, and the gallery knows what is new and what is gone."""
     page = written(run, grow(tmp_path / "large.db", media=90))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from click.testing import CliRunner
 
+from spider.cli import main
 from spider.model import LinkState, MediaKind, Reason, Relation
 from spider.store import Database, ask, forest, survey
 from spider.store.schema import CrawlerLink, Host, OutLink
@@ -101,3 +104,19 @@ def test_the_forest_and_its_pages(filled: Database) -> None:
         trees = forest.Forest(connection, seed=ROOT)
         assert len(trees) == 4
         assert [one.url for one in trees.walk(wanted=trees.nearest(1))] == [ROOT, f"{ROOT}films/", f"{ROOT}games/"]
+
+
+def test_a_page_tells_no_password(filled: Database, tmp_path: Path) -> None:
+    """The page for a browser names the database without its password, and is the same on both engines."""
+    address = filled.engine.url
+    if not filled.is_sqlite:
+        address = address.set(password="secret-word")
+    target = tmp_path / "report.html"
+    done = CliRunner().invoke(
+        main,
+        ["--db", address.render_as_string(hide_password=False), "report", "--format", "html", "-o", str(target)],
+    )
+    assert (done.exit_code, done.output) == (0, "")
+    page = target.read_text(encoding="utf-8")
+    assert "6 media on 2 sites" in page
+    assert "secret-word" not in page

@@ -80,6 +80,9 @@
   const titleOf = (row) => row[NAME] || row[TEXT] || fileOf(row[URL_]);
 
   const here = { kind: "", site: "", format: "", state: "", q: "", sort: "", page: 1 };
+  // A report of what is gone shows that, and not the nothing that is there.
+  const usual = media.length && media.every((row) => row[GONE]) ? "gone" : "";
+  here.state = usual;
   let fetchPosters = false;
   let hits = [];
 
@@ -221,7 +224,7 @@
     $("grid").replaceChildren(...(shown.length ? shown.map(drawn) : [make("li", { class: "none" }, media.length ? "Nothing matches. Loosen a filter, or show all." : "No media were found yet.")]));
     const part = hits.length > PAGE ? `, ${number.format(from + 1)} to ${number.format(from + shown.length)} shown` : "";
     $("count").textContent = `${count(hits.length, "medium", "media")}${part}`;
-    $("reset").hidden = !["kind", "site", "format", "state", "q"].some((name) => here[name]);
+    $("reset").hidden = !["kind", "site", "format", "q"].some((name) => here[name]) && here.state === usual;
     $("posters").hidden = !shown.some((place) => web(media[place][POSTER] || ""));
     for (const button of $("kinds").children) button.setAttribute("aria-pressed", String(button.value === here.kind));
     for (const name of ["site", "format", "state", "sort", "q"]) if ($(name).value !== here[name]) $(name).value = here[name];
@@ -231,7 +234,8 @@
   // The address keeps the filters, so that a view can be shared and the browser's back button works.
   function written() {
     const words = new URLSearchParams();
-    for (const [name, value] of Object.entries(here)) if (value && !(name === "page" && value === 1)) words.set(name, value);
+    const standard = { state: usual, page: 1 };
+    for (const [name, value] of Object.entries(here)) if (value !== (standard[name] ?? "")) words.set(name, value);
     const text = words.toString();
     return text ? `#media?${text}` : "#media";
   }
@@ -246,7 +250,7 @@
     const [part, words] = location.hash.slice(1).split("?");
     if (part !== "media" || words === undefined) return false;
     const given = new URLSearchParams(words);
-    for (const name of Object.keys(here)) here[name] = name === "page" ? Number(given.get(name)) || 1 : given.get(name) || "";
+    for (const name of Object.keys(here)) here[name] = name === "page" ? Number(given.get(name)) || 1 : given.get(name) ?? (name === "state" ? usual : "");
     return true;
   }
 
@@ -270,7 +274,7 @@
     });
     $("filters").addEventListener("submit", (event) => event.preventDefault());
     $("reset").addEventListener("click", () => {
-      Object.assign(here, { kind: "", site: "", format: "", state: "", q: "" });
+      Object.assign(here, { kind: "", site: "", format: "", state: usual, q: "" });
       changed(true);
       $("q").focus();
     });
