@@ -93,6 +93,7 @@ class Browser:
         self._agent = agent
         self._proxy = proxy
         self._loop = asyncio.new_event_loop()
+        self._task: asyncio.Task[Any] | None = None
         self._playwright: Playwright | None = None
         self._browser: Any = None
         self._contexts: dict[Tab, BrowserContext] = {}
@@ -113,8 +114,15 @@ class Browser:
         self.close()
 
     def run(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """Do work on the browser's event loop."""
-        return self._loop.run_until_complete(work)
+        """Do work on the browser's event loop; asyncio.CancelledError where it is interrupted."""
+        task: asyncio.Task[_T] = self._loop.create_task(work)
+        self._task = task
+        return self._loop.run_until_complete(task)
+
+    def interrupt(self) -> None:
+        """End the work that is being done; to be called from a signal's handler or from another thread."""
+        if self._task is not None:
+            self._loop.call_soon_threadsafe(self._task.cancel)
 
     async def _start(self) -> None:
         try:

@@ -279,8 +279,9 @@ class Tab:
 
     async def look(self) -> Sight:
         """Return what the page shows."""
+        handle = await self._handle()
         raw, listeners = await asyncio.gather(
-            self._send("DOMSnapshot.captureSnapshot", computedStyles=[]), self._listeners(await self._handle())
+            self._send("DOMSnapshot.captureSnapshot", computedStyles=[]), self._listeners(handle)
         )
         snapshot = Snapshot(raw)
         height = float(raw["documents"][0].get("contentHeight", 0))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TextIO
@@ -24,6 +27,7 @@ from spider.url import normalize
 __all__ = ["ajax", "command"]
 
 LIMIT = 4
+SIGNALLED = 128
 _USED = ("scope", "robots", "contact", "timeout", "deadline", "max-size")
 _EXAMPLES = """\b
 Examples:
@@ -108,7 +112,8 @@ def _explored(address: str, browser: str | None, pictures: Path | None, **values
     limits = Limits(values["depth"], values["max_states"], values["max_events"], seconds=values["max_seconds"])
     ways = Ways(Identity(values["identity"]), values["near_duplicates"], not values["all_orders"], pictures)
     asking = ClientSettings(**{name: values[name] for name in ("contact", "timeout", "deadline", "max_size")})
-    with Client(asking) as client, Browser(browser, agent=asking.user_agent) as program:
+    program = Browser(browser, agent=asking.user_agent)
+    with _stoppable(program), Client(asking) as client, program:
         gate = _permit(address, Scope(values["scope"]), client if values["robots"] == "obey" else None)
 
         terms = Terms(values["allow_post"], values["max_size"], values["deadline"])
@@ -118,6 +123,27 @@ def _explored(address: str, browser: str | None, pictures: Path | None, **values
 
         explorer = Explorer(address, tab, program.discard, limits=limits, ways=ways)
         return program.run(explorer.explore())
+
+
+@contextlib.contextmanager
+def _stoppable(program: Browser) -> Iterator[None]:
+    """Let the first SIGINT or SIGTERM end the browser's work in order, and a second one the program at once."""
+    caught: list[int] = []
+
+    def stop(number: int, _frame: object) -> None:
+        caught.append(number)
+        if len(caught) > 1:
+            raise SystemExit(SIGNALLED + number)
+        program.interrupt()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    except asyncio.CancelledError:
+        raise SystemExit(SIGNALLED + caught[0]) from None
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _permit(address: str, scope: Scope, client: Client | None) -> Callable[[str, Purpose], Verdict]:

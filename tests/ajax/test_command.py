@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
-from subprocess import CompletedProcess
+from subprocess import CompletedProcess, Popen
+
+import pytest
 
 from tests.ajax.conftest import content
 from tests.server import WebServer
 
+Begin = Callable[..., Popen[str]]
 Run = Callable[..., CompletedProcess[str]]
 SKIP = {"overlap": "a browser opens connections as it likes"}
 
@@ -54,6 +59,21 @@ def test_robots_and_errors(spider: Run, web: Callable[..., WebServer], browser: 
     assert (done.returncode, server.asked()) == (3, ["/robots.txt"])
     assert "robots" in done.stderr
     assert spider("ajax", "mailto:x@example.com").returncode == 2
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_signals(
+    spider_process: Begin, web: Callable[..., WebServer], browser: object, number: signal.Signals, code: int
+) -> None:
+    """A signal ends the command in order, in a moment, with its code and without a word."""
+    assert browser
+    server = web(content, per_host=64, skip=SKIP)
+    process = spider_process("ajax", server.url + "listeners.html")
+    while "/listeners.html" not in server.asked():
+        time.sleep(0.05)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err.strip()) == (code, "", "")
 
 
 def test_no_browser(spider: Run) -> None:
