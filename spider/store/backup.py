@@ -26,7 +26,7 @@ def copy(source: Path, target: Path) -> int:
 
     The copy has the permissions of the original.  StorageError where it cannot be made; then `target` is as it was.
     """
-    part = target.with_name(target.name + PART)
+    part = target.with_name(f"{target.name}.{os.getpid()}{PART}")  # two at once do not meet
     try:
         with _told(source, target):
             _make(source, part)

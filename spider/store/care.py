@@ -33,7 +33,7 @@ from spider.store.schema import (
     table,
 )
 
-__all__ = ["Fault", "faults", "recount", "vacuum"]
+__all__ = ["Fault", "faults", "faults_at", "recount", "vacuum"]
 
 _LINK = table(CrawlerLink)
 _HOST = table(Host)
@@ -54,12 +54,17 @@ def faults(database: Database) -> Iterator[Fault]:
     """Yield what is wrong with a database as it stands at one moment; nothing where it is sound."""
     try:
         with database.read() as connection:
-            yield from _integrity(connection)
-            yield from _orphans(connection)
-            yield from _states(connection)
-            yield from _counters(connection)
+            yield from faults_at(connection)
     except StorageError as error:  # it cannot even be read
         yield Fault("integrity", str(error))
+
+
+def faults_at(connection: sa.Connection) -> Iterator[Fault]:
+    """Yield what is wrong as a transaction sees it."""
+    yield from _integrity(connection)
+    yield from _orphans(connection)
+    yield from _states(connection)
+    yield from _counters(connection)
 
 
 def recount(connection: sa.Connection) -> int:

@@ -95,14 +95,14 @@ def ends_full(done: CompletedProcess[str]) -> None:
 
 def test_a_full_disk(web: Web, spider: Spider, site: Site, small_disk: Callable[[int], Path]) -> None:
     """A disk that fills ends a crawl with code 5 and one line; with room again the next one ends with the truth."""
-    root, truth = site(pages=400)
+    root, truth = site(pages=100)
     server = web(root)
-    path = small_disk(700) / "x.db"
+    path = small_disk(500) / "x.db"
     words = ("-q", "--db", path, "crawl", f"{server.url}index.html", "--delay", "0", "--min-free", "0")
     ends_full(spider(*words))
     ends_full(spider(*words))
     before = times(server)
-    assert 0 < len(before) < 400
+    assert 0 < len(before) < 100
     small_disk(40_000)
     complete = _complete(path)
     done = spider(*words)
@@ -114,7 +114,7 @@ def test_a_full_disk(web: Web, spider: Spider, site: Site, small_disk: Callable[
 
 def test_a_limit_of_a_file_s_size(web: Web, site: Site, tmp_path: Path) -> None:
     """Where the system lets no file grow, the crawl ends likewise, and goes on when it may."""
-    root, _ = site(pages=400)
+    root, _ = site(pages=100)
     server = web(root)
     command = [sys.executable, "-m", "spider", "-q", "--db", "x.db", "crawl", f"{server.url}index.html", "--delay", "0"]
 
@@ -127,11 +127,11 @@ def test_a_limit_of_a_file_s_size(web: Web, site: Site, tmp_path: Path) -> None:
             command, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False, preexec_fn=less
         )  # fmt: skip
 
-    ends_full(run(600_000))
+    ends_full(run(300_000))
     done = run(None)
     assert done.returncode == 0, done.stderr
     sound(tmp_path / "x.db")
-    assert len(times(server)) >= 400
+    assert len(times(server)) >= 100
 
 
 def _complete(path: Path) -> list[str]:

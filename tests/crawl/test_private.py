@@ -166,35 +166,3 @@ def test_logins_leave_no_trace(web: Web, spider: Spider, tmp_path: Path) -> None
         if file.name != "cookies.txt":
             assert not any(word in file.read_bytes() for word in (b"hush", b"aHVzaC", b"crumbs")), file
     assert "hush" not in done.stdout + done.stderr
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--cookies", "none.txt"), "--cookies: none.txt: cannot be read (no such file or directory)"),
-        (
-            ("--cookies", "bad.txt"),
-            "--cookies: bad.txt, line 1: not one of a Netscape cookies file (7 fields with tabs between)",
-        ),
-        (("--auth", "secret"), "--auth: what is given is not a login; write HOST=USER:PASSWORD"),
-        (("--auth", "a b=secret:secret"), "--auth: not HOST=USER:PASSWORD"),
-        (
-            ("--proxy", "socks5://me:secret@h"),
-            "--proxy: what is given is not the address of a proxy; write http://host:port or https://host:port",
-        ),
-        (
-            ("--proxy", "http://me:secret@h:x"),
-            "--proxy: not the address of a proxy; write http://host:port or https://host:port",
-        ),
-        (("--header", "Cookie: a=secret"), "--header: a header Cookie would go to every host; use --cookies"),
-        (("--header", "authorization: Basic x"), "--header: a header authorization would go to every host; use --auth"),
-    ],
-)
-@pytest.mark.parametrize("command", ["crawl", "links"])
-def test_what_cannot_be_used(
-    spider: Spider, tmp_path: Path, command: str, words: tuple[str, str], message: str
-) -> None:
-    """A file or a value that cannot be used is one line and code 2; no password is quoted."""
-    (tmp_path / "bad.txt").write_text("<!DOCTYPE html>\n")
-    done = spider(command, *words, "http://127.0.0.1:9/")
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"spider: {message}\n")

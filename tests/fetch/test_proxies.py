@@ -169,6 +169,23 @@ def test_the_environment_s_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(caught.value) == "http_proxy: not the address of a proxy; write http://host:port or https://host:port"
 
 
+def test_one_proxy_s_login_is_not_another_s(
+    web: Web, client: Clients, proxy: Stub, tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On the way from http to https the proxy changes with the scheme, and the first one's login stays behind."""
+    first, second = proxy(), proxy()
+    plain, secure = web(lambda _: PAGE), web(lambda _: PAGE, tls=tls)
+    for name in ("no_proxy", "NO_PROXY", "REQUEST_METHOD"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("http_proxy", with_login(first))
+    monkeypatch.setenv("https_proxy", second.url)
+    one = client(environment_proxies=True, ca_file=str(PEM))
+    for url in (plain.url, secure.url):
+        assert one.get(Request(url)).body == PAGE.encode()
+    assert (len(first.heads), len(second.heads)) == (1, 1)
+    assert (LOGIN in first.heads[0], "Proxy-Authorization" in second.heads[0]) == (True, False)
+
+
 @pytest.mark.parametrize(
     "text",
     [
