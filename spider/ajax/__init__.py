@@ -10,11 +10,13 @@ from spider.ajax.application import Application, Limits, Resource, State, Transi
 from spider.ajax.browser import Browser
 from spider.ajax.dom import Identity
 from spider.ajax.explorer import Explorer, Ways
+from spider.ajax.fetcher import AjaxFetcher
 from spider.ajax.fingerprint import Ajax, Fingerprint, Library, Script, Told, fingerprint
 from spider.ajax.gate import Terms
 
 __all__ = [
     "Ajax",
+    "AjaxFetcher",
     "Application",
     "Browser",
     "Explorer",

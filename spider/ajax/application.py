@@ -64,8 +64,9 @@ class Resource:
 class Application:
     """All that was found, and what it cost.
 
-    `left_out` counts events that were not fired since they commute with others; `notes` say what was cut
-    short; `ended` is the limit that ended it, None where all was done.
+    `pages` are the states' HTML, `status` is the start's.  `left_out` counts events that were not fired
+    since they commute with others; `notes` say what was cut short; `ended` is the limit that ended it,
+    None where all was done.
     """
 
     url: str
@@ -78,6 +79,8 @@ class Application:
     state_of: dict[str, int] = field(default_factory=dict)
     feeds: dict[str, None] = field(default_factory=dict)
     scripts: dict[str, None] = field(default_factory=dict)
+    pages: dict[int, str] = field(default_factory=dict)
+    status: int = 200
     notes: list[str] = field(default_factory=list)
     ended: str | None = None
     loads: int = 0

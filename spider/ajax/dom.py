@@ -8,12 +8,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import blake2b
 from typing import Final
 
-__all__ = ["NO_MASK", "Element", "Identity", "Mask", "Tree", "calm", "identify", "kept", "paths", "pick", "volatile"]
+__all__ = [
+    "NO_MASK",
+    "Element",
+    "Identity",
+    "Mask",
+    "Tree",
+    "calm",
+    "identify",
+    "kept",
+    "moved",
+    "paths",
+    "pick",
+    "volatile",
+]
 
 
 class Identity(StrEnum):
@@ -210,7 +223,19 @@ def kept(tree: Tree, identity: Identity, *, mask: Mask = NO_MASK, collapse: bool
 def pick(tree: Tree, places: Sequence[int]) -> list[Element]:
     """Return the elements at these places as a tree of their own; an element's parent must be among them."""
     new = {place: number for number, place in enumerate(places)}
-    return [replace(tree[place], parent=new.get(tree[place].parent, -1)) for place in places]
+    return [moved(tree[place], parent=new.get(tree[place].parent, -1)) for place in places]
+
+
+def moved(element: Element, *, parent: int | None = None, node: int | None = None) -> Element:
+    """Return an element with another parent or number; it is done for whole pages, and so not by `replace`."""
+    return Element(
+        element.name,
+        element.attributes,
+        element.parent if parent is None else parent,
+        element.node if node is None else node,
+        element.text,
+        element.events,
+    )
 
 
 def paths(tree: Tree, *, ids: bool = True) -> list[str]:

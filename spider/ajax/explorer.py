@@ -67,6 +67,7 @@ class Explorer:
         self._urls: list[str] = []
         self._pictures: list[str | None] = []
         self._sight: Sight | None = None
+        self._judgements: list[tuple[Sight, tuple[str, list[int]]]] = []
         self._current: int | None = None
         self._surprises = 0
         self._began = time.monotonic()
@@ -124,6 +125,7 @@ class Explorer:
     def _retire(self, tab: Tab) -> None:
         self.application.loads += tab.loads
         self.application.sent += tab.gate.sent
+        self.application.status = tab.gate.status
 
     # -- states ----------------------------------------------------------------------------------------
 
@@ -148,25 +150,38 @@ class Explorer:
         await self._shown(sight, START)
 
     def _identify(self, sight: Sight) -> str:
-        return identify(sight.tree, self.ways.identity, mask=self._mask, collapse=self.ways.near_duplicates)
+        return self._judged(sight)[0]
 
     def _kept(self, sight: Sight) -> list[int]:
-        return kept(sight.tree, self.ways.identity, mask=self._mask, collapse=self.ways.near_duplicates)
+        return self._judged(sight)[1]
+
+    def _judged(self, sight: Sight) -> tuple[str, list[int]]:
+        """Return the identity of a sight and the places that count in it, worked out once."""
+        for one, judged in self._judgements:
+            if one is sight:
+                return judged
+        collapse = self.ways.near_duplicates
+        judged = (
+            identify(sight.tree, self.ways.identity, mask=self._mask, collapse=collapse),
+            kept(sight.tree, self.ways.identity, mask=self._mask, collapse=collapse),
+        )
+        self._judgements = [(sight, judged), *self._judgements[:2]]
+        return judged
 
     def _picked(self, sight: Sight) -> list[Element]:
         return pick(sight.tree, self._kept(sight))
 
     def _register(self, sight: Sight, events: list[Event]) -> None:
         """Remember what a new state needs to be used again: its events, and where their elements stand."""
-        if len(events) > self.limits.per_state:
-            self.application.notes.append(
-                f"state {len(self._events)} has {len(events)} events, {self.limits.per_state} of them fired"
-            )
-            events = events[: self.limits.per_state]
         ranks = {place: rank for rank, place in enumerate(self._kept(sight))}
         self._events.append(events)
         self._ranks.append([ranks.get(event.place) for event in events])
-        self._samples.append(Samples(events))
+        samples, most = Samples(events), self.limits.per_state
+        if len(samples.first) > most:
+            note = f"state {len(self._samples)} has {len(samples.first)} events to fire, {most} of them are"
+            self.application.notes.append(note)
+            del samples.first[most:]
+        self._samples.append(samples)
         self._urls.append(sight.url)
         self._pictures.append(None)
 

@@ -8,10 +8,10 @@ not 2 to the n.  Two alone make four states at most, and are not worth the risk.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from spider.ajax.commute import Footprint, commute, footprint
-from spider.ajax.dom import Tree
+from spider.ajax.dom import Tree, moved
 
 __all__ = ["Footprints"]
 
@@ -61,7 +61,7 @@ class Footprints:
     def note(self, state: int, event: int, before: Tree, after: Tree, marks: Iterable[str]) -> None:
         """Note what an event touched: two sights of the living page, before and after it."""
         known = self._numbered(state, before)
-        was, now = ([replace(one, node=known.get(one.node, -one.node)) for one in tree] for tree in (before, after))
+        was, now = ([moved(one, node=known.get(one.node, -one.node)) for one in tree] for tree in (before, after))
         self._prints[state, event] = footprint(was, now, marks=marks)
 
     def twin(self, key: Key, before: Key, *, by: Key, place: int) -> None:

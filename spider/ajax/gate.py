@@ -97,6 +97,7 @@ class Gate:
         self.context = ""
         self.replaying = False
         self.sent = 0
+        self.status = 200
         self.last_refusal: str | None = None
 
     async def open(self) -> None:
@@ -208,6 +209,8 @@ class Gate:
             await self._session.send("Fetch.failRequest", requestId=paused, errorReason=event["responseErrorReason"])
             return self._end(number)
         self.traffic.answer(number, status, mime)
+        if event["resourceType"] == "Document" and event["frameId"] == self.frame:
+            self.status = status
         if mime == "text/event-stream" or mime.startswith("multipart/"):
             self.traffic.streams.add(number)
             self.traffic.under_way.discard(number)

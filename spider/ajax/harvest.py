@@ -33,7 +33,9 @@ class Harvest:
         self._seen: set[bytes] = set()
 
     def sight(self, sight: Sight, state: int) -> None:
-        """Read what a state shows, unless the same addresses were read before."""
+        """Read what a state shows, unless the same addresses were read before; keep the HTML of a new state."""
+        if state not in self._application.pages:
+            self._application.pages[state] = next(iter(sight.snapshot.documents())).html
         digest = _addresses(sight.tree)
         if digest in self._seen:
             return
