@@ -57,15 +57,16 @@ class WaitingTab(Tab):
     async def load(self, url: str) -> None:
         """Load, wait for the load event, then wait."""
         self.gate.forget()
-        self.gate.loading, self._world, self._document = True, None, ""
+        self.gate.loading = self.gate.arriving = True
+        self._world, self._document = None, ""
         self.gate.replaying = False
         self._loaded.clear()
         self.loads += 1
+        self._url = self.gate.page = url
         await self._session.send("Page.navigate", url=url)
         await self._loaded.wait()
-        self._url = url
         await self.settle()
-        self.gate.loading = False
+        self.gate.loading = self.gate.arriving = False
 
     async def _call(self, target: str, event: Event) -> None:
         """Fire an event and leave the clock alone."""

@@ -32,6 +32,7 @@ GRACE = 0.3  # seconds of ours for what comes over a socket or a stream
 _LOAD = 20.0  # seconds of ours for a page to load
 _MOST_DIALOGS = 20
 _TRIES = 3
+_DOMAINS = ("Page", "Network", "DOM", "Runtime", "DOMStorage", "Inspector")
 _EXACT: Final[dict[str, Any]] = {"policy": "pauseIfNetworkFetchesPending", "budget": BUDGET}
 
 Work = asyncio.Future[dict[str, Any]]
@@ -78,10 +79,12 @@ class Tab:
         session.on("Page.navigatedWithinDocument", self._moved)
         for name in ("domStorageItemAdded", "domStorageItemRemoved", "domStorageItemUpdated"):
             session.on(f"DOMStorage.{name}", lambda event: self.gate.traffic.marks.add(f"storage {event.get('key')}"))
-        for domain in ("Page", "Network", "DOM", "Runtime", "DOMStorage", "Inspector"):
-            await session.send(f"{domain}.enable")
-        self.gate.frame = (await session.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
-        await session.send("Emulation.setFocusEmulationEnabled", enabled=True)
+        frames, *_ = await asyncio.gather(
+            session.send("Page.getFrameTree"),
+            *(session.send(f"{domain}.enable") for domain in _DOMAINS),
+            session.send("Emulation.setFocusEmulationEnabled", enabled=True),
+        )
+        self.gate.frame = frames["frameTree"]["frame"]["id"]
         await self.gate.open()
 
     def dialog(self) -> bool:
@@ -289,15 +292,16 @@ class Tab:
 
     async def events(self, sight: Sight) -> list[Event]:
         """Return the events that can be fired now."""
-        listeners: list[Listener] = []
-        for expression in ("document", "window"):
-            got = await self._send("Runtime.evaluate", expression=expression, objectGroup="handlers")
-            found = await self._listeners(got["result"]["objectId"])
-            listeners.extend(replace(one, node=-1) for one in found) if expression == "window" else listeners.extend(
-                found
-            )
+        document, window, got = await asyncio.gather(
+            self._send("Runtime.evaluate", expression="document", objectGroup="handlers"),
+            self._send("Runtime.evaluate", expression="window", objectGroup="handlers"),
+            self._send("Runtime.evaluate", expression=TABLES, returnByValue=True),
+        )
+        inside, outside = await asyncio.gather(
+            *(self._listeners(one["result"]["objectId"]) for one in (document, window))
+        )
         await self._send("Runtime.releaseObjectGroup", objectGroup="handlers")
-        got = await self._send("Runtime.evaluate", expression=TABLES, returnByValue=True)
+        listeners = [*inside, *(replace(one, node=-1) for one in outside)]
         tables = got["result"].get("value") or {"rows": [], "known": []}
         known = frozenset((int(number), str(kind)) for number, kind in tables["known"])
         return events(sight.tree, Sources(listeners, tables["rows"], known, sight.height))
