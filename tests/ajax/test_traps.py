@@ -134,9 +134,9 @@ def test_crash_of_the_renderer(browser: Browser, web: Callable[..., WebServer]) 
     assert sorted(state.depth for state in found.states) == [0, 1, 1, 1, 1, 2]
 
 
-def test_browser_that_dies(web: Callable[..., WebServer], browser: Browser) -> None:
+@pytest.mark.usefixtures("browser")
+def test_browser_that_dies(web: Callable[..., WebServer]) -> None:
     """A browser that is gone is started again for the next tab."""
-    assert browser
     server = web(content, per_host=64, skip={"overlap": "a browser opens connections as it likes"})
     with Browser() as other:
         for _ in range(2):
