@@ -130,11 +130,11 @@ class Explorer:
     # -- states ----------------------------------------------------------------------------------------
 
     async def _begin(self) -> None:
-        """Load the start twice, to know what changes by itself, and make it the first state."""
+        """Load the start, twice where it may change by itself, so that this is known; make it the first state."""
         for attempt in range(2):
             try:
                 sight = await self._load()
-                if sight.tree and (self.application.scripts or any(one.name == "script" for one in sight.tree)):
+                if self._page.gate.varies:
                     again = await self._load()
                     self._mask, sight = volatile(sight.tree, again.tree), again
                 break

@@ -68,6 +68,7 @@ _NO_BODY = (204, 205, 301, 302, 303, 304, 307, 308)
 _CODINGS = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 _PIECE = 1 << 18  # bytes read at once
 _FRAMES = b"requestAnimationFrame"
+_CHANCE = (b"random", b"Date", b"crypto", b"performance", b"setInterval")
 _FORBIDDEN = base64.b64encode(b"{}").decode()
 
 
@@ -75,7 +76,7 @@ class Gate:
     """Judges and records what one page asks for.
 
     `arriving` until a load has its document, `loading` until it is done; `animates` once a script was seen
-    that draws frame by frame.
+    that draws frame by frame, `varies` once one that asks for chance or the time.
     `context` names what is going on (the page's load, an event): answers are kept under it.  With
     `replaying`, what was answered in this context before is answered alike.
     """
@@ -93,7 +94,7 @@ class Gate:
         self.page = ""
         self.loading = True
         self.arriving = True
-        self.animates = False
+        self.animates = self.varies = False
         self.context = ""
         self.replaying = False
         self.sent = 0
@@ -235,8 +236,10 @@ class Gate:
         if body is None:
             await self._session.send("Fetch.failRequest", requestId=event["requestId"], errorReason="TimedOut")
             return
-        if event["resourceType"] in {"Script", "Document"} and not self.animates:
-            self.animates = _FRAMES in base64.b64decode(body)
+        if event["resourceType"] in {"Script", "Document"} and not (self.animates and self.varies):
+            text = base64.b64decode(body)
+            self.animates = self.animates or _FRAMES in text
+            self.varies = self.varies or any(word in text for word in _CHANCE)
         answer = Answer(event["responseStatusCode"], tuple(row for row in headers if row[0] not in _CODINGS), body)
         self._kept[self._key(event["resourceType"], event["request"]["url"])] = answer
         await self._fulfil(event, answer)
