@@ -25,7 +25,8 @@ class Crew(Generic[Job, Result]):
         self.busy = 0
         self._perform = perform
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
-        self._results: queue.SimpleQueue[Result] = queue.SimpleQueue()
+        # No SimpleQueue: where a signal comes while it waits and its time is up behind the handler, it waits for ever.
+        self._results: queue.Queue[Result] = queue.Queue()
         self._threads: list[threading.Thread] = []
 
     @property

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import threading
+import time
 from dataclasses import dataclass, replace
 
 import pytest
@@ -132,6 +135,17 @@ def test_a_crew_begins_no_more_threads_than_jobs_need() -> None:
     assert sorted(found) == [job * job for job in range(20)]
     assert crew.free == 3
     crew.close()
+
+
+def test_a_crew_waits_no_longer_for_a_signal() -> None:
+    """A signal whose handler takes longer than the wait has left does not make the wait endless."""
+    crew: Crew[int, int] = Crew(1, lambda job: job)
+    before = signal.signal(signal.SIGUSR1, lambda *_: time.sleep(0.3))
+    try:
+        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGUSR1)).start()
+        assert crew.collect(0.2) == []
+    finally:
+        signal.signal(signal.SIGUSR1, before)
 
 
 def test_a_plan_refuses_a_pattern_that_is_none() -> None:
