@@ -114,6 +114,17 @@ class _Reader:
             self.log.steps.append(Step(state, token, following, self.place(index)))
         return following
 
+    def _leave(self, state: str, index: int) -> None:
+        """Note the move over the ? or # that ends a field, unless it was read already; S8 ends as a path does."""
+        char = self.text[index : index + 1]
+        if self.log and char and self.log.steps[-1].input != char:
+            self.step(state, char, PARENT[char]["S5" if state == "S8" else state], index)
+
+    def _rest(self, state: str, raw: str, index: int) -> None:
+        """Note what a field from `index` on is made of, if it is not empty."""
+        if raw:
+            self.step(state, raw, state, index)
+
     def _log_cleaning(self, errors: list[tuple[str, int]]) -> None:
         """Note what is stripped: once for each end, and each tab and newline between."""
         body = self.original.strip(_STRIPPED)
@@ -203,7 +214,8 @@ class _Reader:
         stop = self._path_end(start)
         self._units(start, stop)
         raw = self.text[start:stop]
-        self.step("S8", raw, "S8", start)
+        self._rest("S8", raw, start)
+        self._leave("S8", stop)
         path = percent.encode(raw, percent.C0_CONTROL)
         if path.endswith(" "):  # only before ? or #: the end of the text is stripped
             path = path[:-1] + "%20"
@@ -333,6 +345,7 @@ class _Reader:
                 begin = index + 1
             state = following
         self._push(segments, state, self.text[begin:stop], last=True)
+        self._leave("S5", stop)
         path = percent.encode("/" + "/".join(segments), percent.PATH)
         return self._tail(authority, path, stop)
 
@@ -355,15 +368,16 @@ class _Reader:
         end = cut if cut >= 0 else len(text)
         if text[stop : stop + 1] == "?":
             query = self._query(stop + 1, end)
+            self._leave("S6", end)
         if cut >= 0:
-            self.step("S7", text[cut + 1 :], "S7", cut + 1)
+            self._rest("S7", text[cut + 1 :], cut + 1)
             self._units(cut + 1, len(text))
             fragment = percent.encode(text[cut + 1 :], percent.FRAGMENT)
         return Fields(self.scheme, *authority, path, query, fragment)
 
     def _query(self, start: int, stop: int) -> str:
         raw = self.text[start:stop]
-        self.step("S6", raw, "S6", start)
+        self._rest("S6", raw, start)
         self._units(start, stop)
         if not self.special:
             return percent.encode(raw, percent.QUERY)
