@@ -16,6 +16,12 @@ from spider.url import charset
 __all__ = ["command", "url"]
 
 _WIDEST = 60
+_EXAMPLES = """\b
+Examples:
+  spider url HTTP://Example.COM:80/a/../b      http://example.com/b
+  spider url --base http://h/x/y ../z          http://h/z
+  spider url --key 'http://h/?b&a&utm_id=1'    http://h/?a&b
+"""
 
 
 def _charset(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
@@ -25,7 +31,7 @@ def _charset(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
     return value
 
 
-@click.command("url")
+@click.command("url", epilog=_EXAMPLES)
 @click.argument("urls", metavar="[URL]...", nargs=-1)
 @click.option("--base", metavar="URL", help="The address that relative ones are relative to.")
 @click.option(
@@ -39,15 +45,10 @@ def _charset(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
 @click.option("--trace", is_flag=True, help="Show the machine's steps, and every error with a caret under its place.")
 @click.option("--key", "as_key", is_flag=True, help="Write the key instead: what tells whether two addresses are one.")
 def url(*, urls: tuple[str, ...], base: str | None, encoding: str, trace: bool, as_key: bool) -> int:
-    r"""Write addresses as a browser would.
+    """Write addresses as a browser would.
 
     One line for each URL; without any, they are read from the standard input,
     one a line.  The exit code is 2 if one is no URL.
-
-    \b
-      spider url HTTP://Example.COM:80/a/../b      http://example.com/b
-      spider url --base http://h/x/y ../z          http://h/z
-      spider url --key 'http://h/?b&a&utm_id=1'    http://h/?a&b
     """
     foundation = None if base is None else machine.parse(base)
     code = 0

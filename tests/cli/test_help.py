@@ -35,10 +35,11 @@ def loaded(name: str) -> click.Command:
 
 @pytest.mark.parametrize("args", [[], *([name] for name in NAMES)], ids=lambda args: " ".join(args) or "spider")
 def test_help_fits_eighty_columns(args: list[str]) -> None:
-    """No line is wider than 80 columns, and none ends in blanks or in the middle of a name."""
+    """No line is wider than 80 columns, none ends in blanks or in the middle of a name, and no markup is left."""
     lines = help_of(*args).split("\n")
     assert [line for line in lines if len(line) > 80] == []
     assert [line for line in lines if line != line.rstrip() or re.search(r"\w-$", line)] == []
+    assert [line for line in lines if "\\" in line or not line.isprintable()] == []
 
 
 @pytest.mark.parametrize("name", NAMES)
