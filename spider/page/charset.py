@@ -29,10 +29,16 @@ _CODECS = {
     "iso-8859-8-i": "iso8859_8",
     "macintosh": "mac_roman",
     "x-mac-cyrillic": "mac_cyrillic",
-    "windows-874": "cp874",
-    "x-user-defined": "cp1252",
     "utf-16le": "utf_16_le",
     "utf-16be": "utf_16_be",
+}
+
+# Characters that Python's codecs spell otherwise than the standard's indexes.
+_WIDE = str.maketrans("\u301c\u2016\u2212\u00a2\u00a3\u00ac", "\uff5e\u2225\uff0d\uffe0\uffe1\uffe2")
+_SPELLED = {
+    "big5": str.maketrans("\u2022\uff64\u203e\u223c\u2641\u2609", "\u2027\ufe51\u00af\uff5e\u2295\u2299"),
+    "euc-jp": _WIDE,
+    "iso-2022-jp": _WIDE,
 }
 
 _HEADER = re.compile(r"""charset\s*+=\s*+["']?+\s*+([^\s"';,]++)""", re.IGNORECASE)
@@ -50,6 +56,9 @@ _SIGNS = re.compile("[^\0-\x7f\ufffd]")
 _LONGEST = 2000  # characters of a title or an anchor's text that are kept
 _PRESCAN = 1024  # bytes that the standard looks at before it begins to parse
 _FEW = 8  # good non-ASCII characters for each bad one that leave a page UTF-8
+_GAPS = 20_000  # characters that are filled one by one; a text with more of them is none
+_LEADS = b"-yz{|\xa3\xad\xf9\xfa\xfb\xfc"  # bytes that begin what is filled, and may stand elsewhere too
+_MOST_LEADS = 100_000
 _SURE = 0.5  # below this confidence the detector has guessed a Western page's few accents wrong
 _DETECTED = {"UHC": "euc-kr"}  # the detector's names that are no labels
 _DETECT = 200_000  # bytes a detector reads; more never changed its mind in the corpus
@@ -167,16 +176,50 @@ def _undeclared(body: bytes) -> Decoded:
 def _text(body: bytes, name: str) -> str:
     if name == "replacement":
         return "\ufffd" if body else ""
-    return body.decode(_CODECS.get(name, name), "spider.controls" if name in _SINGLE else "replace")
+    if name in _SINGLE:
+        return codecs.charmap_decode(body, "replace", _SINGLE[name])[0]
+    codec = _CODECS.get(name, name)
+    text = body.decode(codec, "replace")
+    gaps = text.count("\ufffd") if name in _LEFT_OPEN else 0
+    if 0 < gaps <= _GAPS and len(body) - len(body.translate(None, _LEADS)) <= _MOST_LEADS:
+        text = body.decode(codec, "spider.filled")
+    return text.translate(_SPELLED[name]) if name in _SPELLED else text
 
 
-def _controls(error: UnicodeError) -> tuple[str, int]:
-    """Read an unassigned byte below A0 as the C1 control of its number (Encoding standard, indexes)."""
+def _table(codec: str, own: dict[int, str]) -> str:
+    """Write a single-byte charset's 256 characters; an unassigned byte below A0 is the C1 control of its number."""
+    chars = [bytes((byte,)).decode(codec, "replace") for byte in range(256)]
+    return "".join(
+        own.get(byte) or (chr(byte) if char == "\ufffd" and byte < 0xA0 else char)  # noqa: PLR2004 (C1 ends at 9F)
+        for byte, char in enumerate(chars)
+    )
+
+
+def _filled(error: UnicodeError) -> tuple[str, int]:
+    """Read what Python's codec leaves open as the Encoding standard fills it: NEC's and IBM's rows, the euro."""
     if not isinstance(error, UnicodeDecodeError):
         raise error
-    byte = error.object[error.start]
-    return (chr(byte) if byte < 0xA0 else "\ufffd"), error.start + 1  # noqa: PLR2004 (C1 ends at 9F)
+    pair = error.object[error.start : error.start + 2]
+    for sign in _EUROS.get(error.encoding, ()):
+        if pair.startswith(sign):
+            return "\u20ac", error.start + len(sign)
+    if error.encoding.startswith("iso2022"):
+        pair = bytes(byte ^ 0x80 for byte in pair)
+    if error.encoding in _JAPANESE and len(pair) == 2 and min(pair) > 0xA0 and max(pair) < 0xFF:  # noqa: PLR2004
+        row, cell = divmod(pair[0] - 0xA1, 2)
+        lead = row + (0x81 if row < 31 else 0xC1)  # noqa: PLR2004
+        trail = pair[1] - 2 if cell else pair[1] - 0x61 + (pair[1] > 0xDF)  # noqa: PLR2004
+        return bytes((lead, trail)).decode("cp932", "replace")[:1], error.start + 2
+    return "\ufffd", error.start + 1
 
 
-_SINGLE = frozenset({"windows-874", *(f"windows-125{n}" for n in range(9))})
-codecs.register_error("spider.controls", _controls)
+_JAPANESE = frozenset({"euc_jp", "iso2022_jp_ext"})
+_EUROS = {"gb18030": (b"\x80",), "big5hkscs": (b"\xa3\xe1",)}
+_SINGLE = {
+    **{f"windows-125{n}": _table(f"cp125{n}", {0xCA: "\u05ba"} if n == 5 else {}) for n in range(9)},  # noqa: PLR2004
+    "windows-874": _table("cp874", {}),
+    "koi8-u": _table("koi8_u", {0xAE: "\u045e", 0xBE: "\u040e"}),
+    "x-user-defined": _table("ascii", {byte: chr(0xF700 + byte) for byte in range(0x80, 0x100)}),
+}
+_LEFT_OPEN = frozenset({"big5", "euc-jp", "gb18030", "iso-2022-jp"})
+codecs.register_error("spider.filled", _filled)

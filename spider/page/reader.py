@@ -46,7 +46,7 @@ def read(
     """
     page = normalize(url)
     body = inflate(body)
-    declared = content_type or headers.get("content-type")
+    declared = content_type or next((value for name, value in headers.items() if name.lower() == "content-type"), None)
     decoded = decode(body, declared, xml=_XML.match(body) is not None)
     text = as_html(decoded.text) if is_xhtml(declared) else decoded.text
     found = _itself(body, page, declared) or _gathered(text, page, hidden=hidden)

@@ -58,6 +58,13 @@ _SWFOBJECT = re.compile(
     rf"(?:swfobject\s*\.\s*embedSWF\s*\(|new\s+(?:SWFObject|FlashObject)\s*\()\s*{_STRING}\s*(?P<after>[,)+])",
     re.IGNORECASE,
 )
+# The movie that installs a newer player, by its place among the arguments.
+_ARG = r"""(?:"[^"\n]{0,500}+"|'[^'\n]{0,500}+'|[^"'(),]){0,500}+,\s*+"""
+_INSTALLER = re.compile(
+    rf"(?:swfobject\s*\.\s*(?:embedSWF\s*\((?:{_ARG}){{5}}|registerObject\s*\((?:{_ARG}){{2}})"
+    rf"|\.\s*useExpressInstall\s*\(\s*){_STRING}",
+    re.IGNORECASE,
+)
 _RUN_CONTENT = re.compile(r"AC_FL_RunContent\s*\(([^)]{0,4000})", re.IGNORECASE)
 _ARGUMENT = re.compile(rf"""["'](?:src|movie)["']\s*,\s*{_STRING}(?P<glue>\s*\+)?""", re.IGNORECASE)
 
@@ -128,9 +135,13 @@ def gather_scripts(found: Gathering, *, hinted: bool) -> None:
     for mime, text in found.inline:
         if mime.partition(";")[0].strip() not in _CODE:
             continue
+        installers: set[str] = set()
         if any(name in text for name in _CALLERS):
+            installers.update(match["string"] for match in _INSTALLER.finditer(text))
             for movie in _calls(text):
                 if not _TOOLS.search(movie) and not _FORBIDDEN.search(movie):
                     found.claims.append(Claim(movie, _CALL, Confidence.SCRIPT, MediaKind.FLASH))
         if hinted:
-            found.claims += [Claim(value, _TEXT, Confidence.SCRIPT) for value in strings(text)]
+            found.claims += [
+                Claim(value, _TEXT, Confidence.SCRIPT) for value in strings(text) if value not in installers
+            ]
