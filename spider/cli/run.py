@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, assert_never
 
 from spider.cli.ending import complain, say, tell
 from spider.cli.log import logged
 from spider.cli.progress import progress, summary
 from spider.cli.signals import stopping
-from spider.model import Failed, Fetched, Outcome
+from spider.model import Failed, Fetched, Outcome, Skipped
 
 if TYPE_CHECKING:
     from spider.crawl import Snapshot
@@ -47,7 +47,7 @@ def follow(
     The last line counts what was refused or cut.  Seeds that failed are named even when all else is silent.
     `log` is the file that each outcome is written to, as text or JSON lines.
     """
-    failed: dict[str, Failed] = {}
+    failed: dict[str, str] = {}
     with (
         logged(log, log_format) as written,
         progress(crawl, quiet=quiet, verbose=verbose) as shown,
@@ -64,20 +64,25 @@ def follow(
                 raise
             written.failed(error)
             tell(error)  # the code is the signal's, which was there first
-    for failure in failed.values():
-        complain(f"seed {failure.request.url}: {failure.reason}: {failure.message}")
+    for url, why in failed.items():
+        complain(f"seed {url}: {why}")
     if not quiet:
         say(summary(crawl.snapshot()))
         say(crawl.last_line())
     return crawl.exit_code if caught.exit_code is None else caught.exit_code
 
 
-def _remember(failed: dict[str, Failed], outcome: Outcome) -> None:
-    """Keep the seeds whose last try failed."""
+def _remember(failed: dict[str, str], outcome: Outcome) -> None:
+    """Keep why the seeds failed or were refused whose last try did."""
+    url = outcome.request.url
     if outcome.request.source.tag != "seed":
         return
     match outcome:
-        case Failed():
-            failed[outcome.request.url] = outcome
+        case Failed(reason=reason, message=message):
+            failed[url] = f"{reason}: {message}"
+        case Skipped(rule=rule):
+            failed[url] = f"refused by rule {rule}"
         case Fetched():
-            failed.pop(outcome.request.url, None)
+            failed.pop(url, None)
+        case _:
+            assert_never(outcome)

@@ -196,7 +196,7 @@ def _check_file(where: sa.URL, name: str, *, create: bool) -> None:
 
 def _check_absent(path: Path, name: str, *, create: bool) -> None:
     if not create:
-        msg = f"there is no database {name}; `spider crawl` makes one"
+        msg = f"there is no database {name}; `spider crawl URL` makes one"
         raise StorageError(msg)
     if not path.parent.is_dir():
         msg = f"cannot make the database {name}: there is no directory {path.parent}"

@@ -163,6 +163,16 @@ def test_a_seed_that_fails_is_named(web: Serve, run: Run) -> None:
     assert done.stderr.count("\n") == 1
 
 
+def test_a_seed_that_is_refused_is_named(web: Serve, run: Run) -> None:
+    """A seed that robots.txt closes, or that was forgotten, has its line with the rule."""
+    site = web({"/robots.txt": "User-agent: *\nDisallow: /x/", "/": "Home", "/x/": "closed"})
+    done = run("-q", "crawl", f"{site.url}x/", *QUICK)
+    assert (done.exit_code, done.stderr) == (3, f"spider: seed {site.url}x/: refused by rule robots\n")
+    assert run("forget", site.url).exit_code == 0
+    done = run("-q", "crawl", site.url, *QUICK)
+    assert done.stderr.startswith(f"spider: seed {site.url}: refused by rule forgotten\n")
+
+
 def pages(site: WebServer) -> list[str]:
     """Return the pages that were asked for: not what a site says of itself."""
     return [path for path in site.asked() if path not in ABOUT]
