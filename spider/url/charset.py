@@ -62,15 +62,37 @@ _CODECS = {label: name for name, labels in _LABELS.items() for label in labels.s
 # What the standard's encoders write where Python's have another character, or none, at that place.
 _BYTES = {
     "cp932": {"\u00a5": b"\\", "\u203e": b"~", "\u2212": b"\x81\x7c"},
-    "euc_jp": {"\u00a5": b"\\", "\u203e": b"~", "\uff0d": b"\xa1\xdd"},
+    "euc_jp": {"\u00a5": b"\\", "\u203e": b"~", "\u2212": b"\xa1\xdd"},
     "gbk": {"\u20ac": b"\x80"},
+    "koi8_u": {"\u045e": b"\xae", "\u040e": b"\xbe"},
+    "big5": {
+        "\u00af": b"\xa1\xc2",
+        "\u2027": b"\xa1\x45",
+        "\u20ac": b"\xa3\xe1",
+        "\u2215": b"\xa2\x41",
+        "\u2295": b"\xa1\xf2",
+        "\u2299": b"\xa1\xf3",
+        "\ufe51": b"\xa1\x4e",
+        "\uff0f": b"\xa1\xfe",
+        "\uff5e": b"\xa1\xe3",
+        "\uffe0": b"\xa2\x46",
+        "\uffe1": b"\xa2\x47",
+        "\uffe5": b"\xa2\x44",
+    },
 }
-# What the standard's encoders refuse: gb18030's hole, and the bytes that would switch ISO-2022-JP.
+_JIS_HOLES = {char: ord(char) for char in "\u00a2\u00a3\u00ac\u2016\u301c"}
+# What the standard's encoders refuse: what their indexes lack, and the bytes that would switch ISO-2022-JP.
 _HOLES = {
+    "big5": {char: ord(char) for char in "\u00a2\u00a3\u00a5\u203e\u2022\u223c\u2609\u2641\uff64"},
+    "cp932": _JIS_HOLES,
+    "euc_jp": _JIS_HOLES,
     "gb18030": {"\ue5e5": 0xE5E5},
-    "gbk": {"\ue5e5": 0xE5E5},
+    "gbk": {"\ue5e5": 0xE5E5, "\ue7c7": 0xE7C7},
     "iso2022_jp": dict.fromkeys("\x0e\x0f\x1b", 0xFFFD),
+    "koi8_u": {"\u255d": 0x255D, "\u256c": 0x256C},
 }
+# The codec that has the standard's index, where it is not the one of that name.
+_INDEX = {"big5": "big5hkscs", "euc_jp": "cp932", "gbk": "gb18030"}
 
 
 def codec(label: str) -> str | None:
@@ -88,9 +110,43 @@ def _spell(char: str, name: str) -> bytes | None:
     if known is not None:
         return known
     try:
-        return char.encode(name)
+        code = char.encode(_INDEX.get(name, name))
     except UnicodeEncodeError:
+        return _control(char, name)
+    if name == "gbk" or name == "big5":  # noqa: PLR1714
+        return code if len(code) == 2 and (name == "gbk" or code[0] > 0xA0) else None  # noqa: PLR2004
+    if name in {"cp932", "euc_jp"} and "\ue000" <= char <= "\uf8ff":
+        return None  # Microsoft's private rows
+    if name == "cp932":
+        return _ibm().get(char, code) if code[0] in {0xED, 0xEE} else code
+    return _euc(code) if name == "euc_jp" else code
+
+
+def _control(char: str, name: str) -> bytes | None:
+    """Spell a C1 control as the byte of its number, where a Windows charset leaves that byte open."""
+    if not name.startswith(("cp125", "cp874")) or char > "\x9f":
         return None
+    byte = bytes((ord(char),))
+    return None if byte.decode(name, "ignore") else byte
+
+
+@lru_cache(maxsize=1)
+def _ibm() -> dict[str, bytes]:
+    """IBM's rows of Shift_JIS, which the standard's encoder prefers to NEC's copy of them."""
+    pairs = [bytes((lead, trail)) for lead in (0xFA, 0xFB, 0xFC) for trail in range(0x40, 0xFD) if trail != 0x7F]  # noqa: PLR2004
+    return {char: pair for pair in pairs if (char := pair.decode("cp932", "ignore"))}
+
+
+def _euc(code: bytes) -> bytes | None:
+    """Turn Shift_JIS into EUC-JP: the same index, other numbers."""
+    if len(code) == 1:
+        return b"\x8e" + code if code[0] > 0xA0 else None  # noqa: PLR2004
+    lead, trail = code[0] - (0x81 if code[0] < 0xA0 else 0xC1), code[1]  # noqa: PLR2004
+    if lead * 2 > 0x5D:  # noqa: PLR2004
+        return None
+    if trail >= 0x9F:  # noqa: PLR2004
+        return bytes((lead * 2 + 0xA2, trail + 2))
+    return bytes((lead * 2 + 0xA1, trail + 0x61 - (trail > 0x7E)))  # noqa: PLR2004
 
 
 def encode_query(text: str, name: str, escapes: list[str]) -> str:
@@ -99,15 +155,14 @@ def encode_query(text: str, name: str, escapes: list[str]) -> str:
     A character that the charset lacks is written ``%26%23``, its number, ``%3B`` (URL standard, 1.3).
     """
     holes = _HOLES.get(name, {})
-    special = _BYTES.get(name, {})
     parts: list[str] = []
     run = 0
     for place, char in enumerate(text):
         if char.isascii() and char not in holes:
             continue
         known = None if char in holes else _spell(char, name)
-        if known is not None and char not in special:
-            continue
+        if known is not None and name == "iso2022_jp":
+            continue  # its escapes stand around runs
         parts.append(_bytes(text[run:place], name, escapes))
         parts.append(f"%26%23{holes.get(char, ord(char))}%3B" if known is None else "".join(escapes[b] for b in known))
         run = place + 1
