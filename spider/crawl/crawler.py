@@ -225,7 +225,7 @@ class Crawler:
 
     def last_line(self) -> str:
         """Say how the run ended, and count what the crawl refused or cut, by rule."""
-        why = {None: "not run", "done": "done"}.get(self.why, f"ended by {self.why}")
+        why = {None: "not run", "done": "done", "stopped": "stopped"}.get(self.why, f"ended by {self.why}")
         refused = _listed({**self._refused, "external": self._outside})
         return f"{why}; refused: {refused}; cut short: {_listed(self._worker.cut)}"
 
