@@ -10,9 +10,10 @@ from typing import Any
 
 import click
 
-from spider.cli.ending import say
+from spider.cli.ending import complain, say
 from spider.cli.options import Globals, setting_options
 from spider.cli.progress import Progress
+from spider.cli.run import remember
 from spider.cli.signals import stopping
 from spider.crawl import Crawler, Plan, Seed, load_seeds
 from spider.model import Failed, Fetched, Link, Outcome, Relation
@@ -21,12 +22,15 @@ from spider.store import Database
 
 __all__ = ["command"]
 
+MEANINGLESS = ("scope", "exclusive", "log", "log-format", "refresh", "dedup", "min-free")
+"""Settings of a crawl that say nothing here: the scope is the host, and no database is kept."""
+
 
 @click.command("map")
 @click.argument("url")
 @click.option("--external", is_flag=True, help="List the addresses outside the site too.")
 @click.option("--dead", is_flag=True, help="List the addresses that do not answer too.")
-@setting_options(without=("scope",), depth=3, sitemaps=False)
+@setting_options(without=MEANINGLESS, depth=3, sitemaps=False)
 @click.pass_obj
 def command(given: Globals, /, url: str, *, external: bool, dead: bool, **values: Any) -> int:  # noqa: ANN401  # the settings
     """List a site's own addresses.
@@ -50,10 +54,14 @@ def command(given: Globals, /, url: str, *, external: bool, dead: bool, **values
 def _list(crawl: Crawler, given: Globals, *, external: bool, dead: bool) -> int:
     """Write the addresses as they come and return the exit code."""
     listing = _Listing(external=external, dead=dead)
+    failed: dict[str, str] = {}
     with stopping(crawl, Progress(crawl).note) as caught:
         for outcome in crawl.run():
             listing.take(outcome)
+            remember(failed, outcome)
         listing.end()
+    for url, why in failed.items():
+        complain(f"{url}: {why}")
     if not given.quiet:
         say(crawl.last_line())
     return crawl.exit_code if caught.exit_code is None else caught.exit_code

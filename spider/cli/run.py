@@ -14,7 +14,7 @@ from spider.model import Failed, Fetched, Outcome, Skipped
 if TYPE_CHECKING:
     from spider.crawl import Snapshot
 
-__all__ = ["Crawl", "follow"]
+__all__ = ["Crawl", "follow", "remember"]
 
 
 class Crawl(Protocol):
@@ -57,7 +57,7 @@ def follow(
             for outcome in crawl.run():
                 shown.outcome(outcome)
                 written.outcome(outcome)
-                _remember(failed, outcome)
+                remember(failed, outcome)
             written.ended(summary(crawl.snapshot()), crawl.last_line())
         except Exception as error:
             if caught.exit_code is None:
@@ -72,7 +72,7 @@ def follow(
     return crawl.exit_code if caught.exit_code is None else caught.exit_code
 
 
-def _remember(failed: dict[str, str], outcome: Outcome) -> None:
+def remember(failed: dict[str, str], outcome: Outcome) -> None:
     """Keep why the seeds failed or were refused whose last try did."""
     url = outcome.request.url
     if outcome.request.source.tag != "seed":

@@ -199,7 +199,7 @@ class Crawler:
     def _counts(self) -> str:
         media = {kind.value: number for kind, number in self._worker.media.items()}
         links = {state.value: number for state, number in self._worker.ledger.counts.items()}
-        return json.dumps({"pages": self._worker.pages, "media": media, "links": links, "refused": dict(self._refused)})
+        return json.dumps({"pages": self._worker.pages, "media": media, "links": links, "refused": self._all_refused()})
 
     # --- how it stands ----------------------------------------------------------------------------
 
@@ -223,10 +223,15 @@ class Crawler:
             ended=self.why,
         )
 
+    def _all_refused(self) -> dict[str, int]:
+        """Count addresses by the rule that refused them: the database's, and what leaves no row there."""
+        found = {**self._refused, **self._worker.refused, "external": self._outside}
+        return {rule: number for rule, number in found.items() if number}
+
     def last_line(self) -> str:
         """Say how the run ended, and count what the crawl refused or cut, by rule."""
         why = {None: "not run", "done": "done", "stopped": "stopped"}.get(self.why, f"ended by {self.why}")
-        refused = _listed({**self._refused, "external": self._outside})
+        refused = _listed(self._all_refused())
         return f"{why}; refused: {refused}; cut short: {_listed(self._worker.cut)}"
 
 

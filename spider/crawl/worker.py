@@ -44,6 +44,7 @@ class Worker:
         self.pages = 0
         self.media: Counter[MediaKind] = Counter()
         self.cut: Counter[str] = Counter()
+        self.refused: Counter[str] = Counter()
         self._database = database
         self._plan = plan
         self._clock = clock
@@ -293,6 +294,11 @@ class Worker:
         return entry.recorded
 
     def _count(self, outcome: Outcome) -> None:
+        match outcome:
+            case Failed(reason=Reason.REFUSED):
+                self.refused["guard"] += 1
+            case Skipped(rule="forgotten"):
+                self.refused["forgotten"] += 1
         if not isinstance(outcome, Fetched) or outcome.void:
             return
         if self._plan.traps:
