@@ -12,8 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.server import Content, WebServer
+
+# A busy machine is no reason for a law to fail: how long an example takes says nothing here.
+settings.register_profile("spider", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("spider")
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"

@@ -88,7 +88,7 @@ def test_hostile_paths_cost_little() -> None:
     for text in ("a/b" * 600, "/" * 2000, "ab/" * 680, "2026" * 500):
         by_form(f"{H}/{text}", f"{H}/{text[:-1]}", year=YEAR)
         pattern(f"{H}/{text}")
-    assert time.perf_counter() - began < 0.5
+    assert time.perf_counter() - began < 2
 
 
 def real(number: int) -> str:

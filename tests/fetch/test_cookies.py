@@ -154,7 +154,7 @@ def test_reading_is_linear(bomb: str) -> None:
     """A line as long as headers may be is read in no time (http.cookies takes quadratic time: CVE-2024-7592)."""
     began = time.perf_counter()
     read_cookie(bomb, HTTP, "/", now=NOW)
-    assert time.perf_counter() - began < 0.2
+    assert time.perf_counter() - began < 2
 
 
 @given(

@@ -86,7 +86,7 @@ def test_the_deadline_ends_every_drip(web: Web, get: Get, answer: Raw, reason: R
     """However little a server sends at a time, the deadline of the whole response ends it."""
     began = time.monotonic()
     assert failure(get, web({"/": answer}).url, deadline=0.6, timeout=0.4) == reason
-    assert time.monotonic() - began < 1.2
+    assert time.monotonic() - began < 3
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_the_timeout_ends_every_silence(web: Web, get: Get, head: bytes) -> None
     """A server that says nothing for the timeout, at whatever point, fails with timeout."""
     began = time.monotonic()
     assert failure(get, web({"/": silence(head)}).url, deadline=5.0, timeout=0.3) == Reason.TIMEOUT
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 3
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_a_bomb_in_a_redirect_is_not_touched(web: Web, get: Get) -> None:
     endless = drip(b"HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 3000\r\n\r\n", b"x", 0.1)
     began = time.monotonic()
     assert get(web({"/": endless}).url).status == 302
-    assert time.monotonic() - began < 0.8
+    assert time.monotonic() - began < 2
 
 
 @pytest.mark.parametrize("host", ["nowhere.invalid", "a..b", "a" * 70 + ".invalid", "xn--a.invalid", "-.invalid"])
@@ -217,7 +217,7 @@ def test_a_slow_look_up_ends_in_time(get: Get, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(socket, "getaddrinfo", slow)
     began = time.monotonic()
     assert failure(get, "http://slow.test/", timeout=0.2) == Reason.DNS
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 2.5
     asked.set()
 
 

@@ -67,7 +67,7 @@ def test_plain_text_on_a_port_of_tls(web: Web, client: Clients, tls: ssl.SSLCont
         with pytest.raises(FetchError) as caught:
             one.get(Request(url))
         assert caught.value.reason in {Reason.TLS, Reason.CONNECT, Reason.PROTOCOL, Reason.TIMEOUT}
-    assert time.monotonic() - began < 2.5
+    assert time.monotonic() - began < 5
 
 
 @pytest.mark.parametrize("head", [b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"])
@@ -84,7 +84,7 @@ def test_the_deadline_ends_encrypted_drips(web: Web, client: Clients, tls: ssl.S
     with pytest.raises(FetchError) as caught:
         client(ca_file=str(PEM), deadline=0.5).get(Request(server.url))
     assert caught.value.reason == Reason.DEADLINE
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 3
 
 
 def test_certificates_that_cannot_be_read(client: Clients, tmp_path: Path) -> None:
