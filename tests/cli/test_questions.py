@@ -166,7 +166,7 @@ def test_runs_tell_why_they_ended(web: Serve, run: Run) -> None:
         (1, "max-pages", 1, 0),
     ]
     assert all(row["began_at"] <= row["ended_at"] for row in rows)
-    assert rows[0]["refused"] == 2
+    assert rows[0]["refused"] == 3  # one of them leaves the site
     lines = run("runs").stdout.splitlines()
     assert lines[0].split() == [
         "run",
