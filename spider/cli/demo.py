@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -89,9 +89,13 @@ def _served(port: int) -> Iterator[str]:
 
 
 def _wait() -> None:
-    """Wait for Ctrl-C, which is how this is meant to end."""
+    """Wait for Ctrl-C, which is how this is meant to end.
+
+    In short sleeps: a signal that comes just before an endless wait begins would not end it.
+    """
     with contextlib.suppress(KeyboardInterrupt):
-        threading.Event().wait()
+        while True:
+            time.sleep(0.2)
 
 
 def _say(given: Globals, text: str) -> None:
