@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from click.core import ParameterSource
 
 from spider.cli import crawl, report, status
 from spider.cli.options import Globals
+from spider.cli.signals import SIGNALS
 from spider.demo import make_way, serve
 from spider.errors import InputError
 
@@ -91,8 +93,11 @@ def _served(port: int) -> Iterator[str]:
 def _wait() -> None:
     """Wait for Ctrl-C, which is how this is meant to end.
 
-    In short sleeps: a signal that comes just before an endless wait begins would not end it.
+    SIGTERM means the same, and both count also where the shell let them be ignored.  In short sleeps: a
+    signal that comes just before an endless wait begins would not end it.
     """
+    for number in SIGNALS:
+        signal.signal(number, signal.default_int_handler)
     with contextlib.suppress(KeyboardInterrupt):
         while True:
             time.sleep(0.2)

@@ -194,13 +194,14 @@ def test_a_port_that_is_taken_is_one_line(here: Here) -> None:
     )
 
 
-def test_the_site_may_only_be_served(spider_process: Start, tmp_path: Path) -> None:
-    """--serve-only prints the address, serves until Ctrl-C, ends with 0, and makes no database."""
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_site_may_only_be_served(spider_process: Start, tmp_path: Path, number: int) -> None:
+    """--serve-only prints the address, serves until Ctrl-C or SIGTERM, ends with 0, and makes no database."""
     process = spider_process("demo", "--serve-only")
     assert process.stdout is not None
     base = process.stdout.readline().strip()
     assert "The Lantern House" in requests.get(base, timeout=10).text
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     out, err = process.communicate(timeout=10)
     assert (process.returncode, out, err) == (0, "", "")
     assert not list(tmp_path.iterdir())
