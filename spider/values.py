@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
 from collections.abc import Callable
 from enum import StrEnum
+
+from spider.patterns import Pattern
 
 __all__ = ["ARTICLES", "Kind", "Value", "read_value"]
 
@@ -104,14 +105,7 @@ def _choice(text: str) -> str:
 
 def _regex(text: str) -> str:
     """Take a text that compiles as a regular expression."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what a later Python may read otherwise
-            re.compile(text)
-    except (re.error, OverflowError, RecursionError) as error:
-        msg = f"{text!r} is not a regular expression: {str(error) or 'nested too deeply'}"
-        raise ValueError(msg) from None
-    return text
+    return Pattern.of(text).text
 
 
 def _text(text: str) -> str:

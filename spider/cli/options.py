@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,11 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from spider import settings
+from spider.patterns import Pattern
 from spider.settings import Kind, Setting
 
 __all__ = [
+    "Expression",
     "Globals",
-    "Pattern",
     "SettingType",
     "key",
     "setting_options",
@@ -69,17 +69,17 @@ class SettingType(_ParamType):
         return [line for line in rv.splitlines() if line.strip()]
 
 
-class Pattern(_ParamType):
+class Expression(_ParamType):
     """A regular expression, compiled, with the message of the settings' own where it is none."""
 
     name = "regex"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> re.Pattern[str]:  # noqa: ANN401  # click's signature
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Pattern:  # noqa: ANN401  # click's signature
         """Return the expression, or fail with the reason."""
-        if isinstance(value, re.Pattern):
+        if isinstance(value, Pattern):
             return value
         try:
-            return re.compile(str(settings.read(settings.find("include"), value)))
+            return Pattern.of(str(settings.read(settings.find("include"), value)))
         except ValueError as error:
             self.fail(str(error), param, ctx)
 

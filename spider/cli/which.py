@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from spider.cli.options import Pattern, SettingType
+from spider.cli.options import Expression, SettingType
 from spider.errors import InvalidURL
 from spider.model import Confidence, MediaKind
 from spider.settings import Kind, Setting
@@ -53,7 +53,10 @@ def which_options(function: _Function) -> _Function:
             help="Leave out what is less sure than element, link, attribute, script or comment.",
         ),
         click.option(
-            "--match", metavar="REGEX", type=Pattern(), help="Only where REGEX is found in an address, title or text."
+            "--match",
+            metavar="REGEX",
+            type=Expression(),
+            help="Only where REGEX is found in an address, title or text.",
         ),
         click.option("--host", metavar="NAME", callback=_host_name, help="Only pages of this host."),
         click.option("--seed", metavar="URL", help="Only what was found from this seed."),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -10,6 +9,7 @@ from spider.crawl.scope import SeedScope
 from spider.errors import SettingError
 from spider.fetch import ClientSettings, Guard, Homes
 from spider.model import Scope
+from spider.patterns import Pattern
 from spider.store.seeds import SeedRow
 
 __all__ = ["Plan"]
@@ -97,15 +97,12 @@ def _listed(own: Mapping[str, object], name: str, default: Sequence[str]) -> Seq
     return [value] if isinstance(value, str) else [str(item) for item in value] if isinstance(value, Iterable) else ()
 
 
-def _patterns(name: str, texts: Iterable[str]) -> tuple[re.Pattern[str], ...]:
-    patterns = []
-    for text in texts:
-        try:
-            patterns.append(re.compile(text))
-        except re.error as error:
-            msg = f"{name}: not a regular expression: {text!r}: {error}"
-            raise SettingError(msg) from error
-    return tuple(patterns)
+def _patterns(name: str, texts: Iterable[str]) -> tuple[Pattern, ...]:
+    try:
+        return tuple(Pattern.of(text) for text in texts)
+    except ValueError as error:
+        msg = f"{name}: {error}"
+        raise SettingError(msg) from error
 
 
 def _header(header: str | tuple[str, str]) -> tuple[str, str]:

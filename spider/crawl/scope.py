@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import functools
 import ipaddress
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from spider import url as urls
 from spider.model import Accepted, Rejected, Scope, Verdict
+from spider.patterns import Pattern
 
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
@@ -29,8 +29,8 @@ class SeedScope:
     root: str
     scope: Scope
     depth: int
-    include: tuple[re.Pattern[str], ...] = ()
-    exclude: tuple[re.Pattern[str], ...] = ()
+    include: tuple[Pattern, ...] = ()
+    exclude: tuple[Pattern, ...] = ()
 
 
 class Judge:

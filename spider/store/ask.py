@@ -6,7 +6,6 @@ Everything here streams or is small; nothing writes.
 from __future__ import annotations
 
 import heapq
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import sqlalchemy as sa
 from spider import url as urls
 from spider.errors import InputError
 from spider.model import Confidence, LinkState, MediaKind, Reason, SeedStatus
+from spider.patterns import Pattern
 from spider.store import dialect
 from spider.store.adoption import WITHDRAWN
 from spider.store.schema import MEDIA, Count, CrawlerLink, Host, MediaCheck, OutLink, Page, Run, SeedLink, table
@@ -85,7 +85,7 @@ def media_rows(  # noqa: PLR0913  # one for each thing that is asked
     confidence: Confidence = Confidence.LINK,
     seed: str | None = None,
     host: str | None = None,
-    match: re.Pattern[str] | None = None,
+    match: Pattern | None = None,
     gone: bool | None = False,
     since: int | None = None,
 ) -> Iterator[MediaRow]:

@@ -163,7 +163,7 @@ def test_units(name: str, text: str, value: object) -> None:
         *(("delay", text) for text in ("", "soon", "-1", "nan", "inf", "1e400", "1 m", "m", "32d", "1h30")),
         *(("refresh", text) for text in ("", "soon", "-1", "nan", "always", True)),
         *(("max-size", text) for text in ("", "0", "-5", "big", "10X", "3G", "1e6")),
-        *(("include", text) for text in ("(", "[a", "*", "(?P<a>x)(?P<a>y)", "(?<=a+)b", "(" * 5000)),
+        *(("include", text) for text in ("(", "[a", "*", "a(?!b)", "(?<=a+)b", "(" * 5000)),
         *(("header", text) for text in ("", "X", ":v", "X A: v", "X: a\nB: c", "X: \x1b", "X: ☃", "é: v")),
         *(("contact", text) for text in ("", " ", "a\nb", "é@example.org", "\x1b[31m")),
         *(("scope", text) for text in ("", "Tree", "world", 1)),

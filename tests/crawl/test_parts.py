@@ -151,5 +151,5 @@ def test_a_crew_waits_no_longer_for_a_signal() -> None:
 def test_a_plan_refuses_a_pattern_that_is_none() -> None:
     """A pattern that is no regular expression names the setting and itself."""
     seed = SeedRow(1, "http://h.test/", SeedOrigin.HAND, SeedStatus.ACTIVE, None, None, {})
-    with pytest.raises(SettingError, match=r"exclude: not a regular expression: '\('"):
+    with pytest.raises(SettingError, match=r"exclude: '\(' is not a regular expression"):
         Plan(exclude=["("]).scope_of(seed)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spider.crawl.scope import Judge, SeedScope, registrable
 from spider.model import Accepted, Rejected, Scope
+from spider.patterns import Pattern
 
 ROOT = "http://a.example.org/films/index.html"
 PAGE = "http://a.example.org/films/old/list.html"
@@ -76,7 +75,7 @@ def test_the_registrable_domain_is_the_public_suffix_lists(host: str, domain: st
 
 def test_rules_are_asked_in_order() -> None:
     """Forgotten stands above the scope, the scope above exclude, exclude above include, include above depth."""
-    scope = SeedScope(1, ROOT, Scope.TREE, 3, (re.compile("[/-]x"),), (re.compile("no"),))
+    scope = SeedScope(1, ROOT, Scope.TREE, 3, (Pattern.of("[/-]x"),), (Pattern.of("no"),))
     asked = Judge([scope], forgotten=frozenset({"gone.test"}))
     base = "http://a.example.org/films/"
     verdicts = [

@@ -29,6 +29,7 @@ DOORS = {
     "protego": {"spider/fetch"},
     "psycopg": set[str](),
     "publicsuffixlist": {"spider/crawl", "spider/fetch"},  # scopes, and cookies
+    "re2": {"spider/patterns.py"},
     "requests": {"spider/fetch"},
     "rich": {"spider/cli", "spider/report/formats.py"},
     "selectolax": {"spider/page"},

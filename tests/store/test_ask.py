@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tracemalloc
 
 import pytest
@@ -10,6 +9,7 @@ import sqlalchemy as sa
 
 from spider.errors import InputError
 from spider.model import Confidence, Failed, LinkState, MediaKind, Reason, Relation
+from spider.patterns import Pattern
 from spider.store import Database, ask, catalog, frontier, schema, seeds
 from spider.store.schema import table
 from tests.store.things import (
@@ -88,9 +88,9 @@ ALL = [("a", "2.mp4"), ("a", "1.swf"), ("b", "2.mp4"), ("b", "4.mp3")]
         ({"seed": "HTTP://B.test:80/#x"}, ALL[2:]),
         ({"host": "A.test"}, ALL[:2]),
         ({"host": "test"}, []),
-        ({"match": re.compile("game")}, ALL[1:2]),
-        ({"match": re.compile("^http://b")}, ALL[2:]),
-        ({"match": re.compile("mp[34]$"), "host": "b.test", "kinds": [MediaKind.AUDIO]}, ALL[3:]),
+        ({"match": Pattern.of("game")}, ALL[1:2]),
+        ({"match": Pattern.of("^http://b")}, ALL[2:]),
+        ({"match": Pattern.of("mp[34]$"), "host": "b.test", "kinds": [MediaKind.AUDIO]}, ALL[3:]),
         ({"gone": True}, []),
         ({"since": NOW}, ALL),
         ({"since": NOW + 1}, []),
