@@ -261,6 +261,14 @@ def upgrade() -> None:
         sa.UniqueConstraint("page_id", "url_hash", name="uq_Flash_page_id_url_hash"),
     )
     op.create_table(
+        "Likeness",
+        sa.Column("band", BIG, autoincrement=False, nullable=False),
+        sa.Column("link_id", BIG, autoincrement=False, nullable=False),
+        sa.Column("simhash", BIG, nullable=False),
+        sa.PrimaryKeyConstraint("band", "link_id", name="pk_Likeness"),
+    )
+    op.create_index("ix_Likeness_link_id", "Likeness", ["link_id"], unique=False)
+    op.create_table(
         "Page",
         sa.Column("link_id", BIG, autoincrement=False, nullable=False),
         sa.Column("status", sa.SmallInteger(), nullable=False),
@@ -295,6 +303,7 @@ def upgrade() -> None:
         sa.Column("page_id", BIG, nullable=False),
         sa.Column("identity", sa.Text(), nullable=False),
         sa.Column("depth", sa.SmallInteger(), nullable=False),
+        sa.Column("url", sa.Text(), nullable=False),
         sa.Column("screenshot", sa.Text(), nullable=True),
         sa.ForeignKeyConstraint(["page_id"], ["CrawlerLink.id"], name="fk_State_page_id"),
         sa.PrimaryKeyConstraint("id", name="pk_State"),
@@ -340,11 +349,15 @@ def upgrade() -> None:
         sa.Column("id", BIG, autoincrement=True, nullable=False),
         sa.Column("state_id", BIG, nullable=False),
         sa.Column("transition_id", BIG, nullable=True),
+        sa.Column("event", sa.Text(), nullable=True),
+        sa.Column("element", sa.Text(), nullable=True),
         sa.Column("method", sa.Text(), nullable=False),
         sa.Column("url", sa.Text(), nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
         sa.Column("body_shape", sa.Text(), nullable=True),
         sa.Column("status", sa.SmallInteger(), nullable=True),
         sa.Column("mime", sa.Text(), nullable=True),
+        sa.Column("refused", sa.Text(), nullable=True),
         sa.ForeignKeyConstraint(["state_id"], ["State.id"], name="fk_Resource_state_id"),
         sa.ForeignKeyConstraint(["transition_id"], ["Transition.id"], name="fk_Resource_transition_id"),
         sa.PrimaryKeyConstraint("id", name="pk_Resource"),
@@ -364,6 +377,9 @@ def downgrade() -> None:
     op.drop_table("State")
     op.drop_index("ix_Page_content", table_name="Page")
     op.drop_table("Page")
+    op.drop_index("ix_Likeness_link_id", table_name="Likeness")
+
+    op.drop_table("Likeness")
     op.drop_table("Flash")
     op.drop_table("Audio")
     op.drop_table("Worker")

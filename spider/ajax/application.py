@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from spider.model import Link, Media
+from spider.states import Resource, State, StateGraph, Transition
 
 __all__ = ["Application", "Limits", "Resource", "State", "Transition"]
 
@@ -18,46 +19,6 @@ class Limits:
     events: int = 5_000
     per_state: int = 400
     seconds: float = 600.0
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """A vertex of the graph; `depth` in events from the start, `screenshot` the name of its picture."""
-
-    id: int
-    depth: int
-    identity: str
-    url: str
-    screenshot: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Transition:
-    """An edge of the graph: `event`, fired on `element` (a path) in one state, led to another."""
-
-    source: int
-    target: int
-    event: str
-    element: str
-
-
-@dataclass(frozen=True, slots=True)
-class Resource:
-    """A back-end resource (Deep Web resource), with the first state and event that asked for it.
-
-    `transition` is the event as (type, element), None for the page's load; `refused` the rule that kept it
-    from being sent.
-    """
-
-    method: str
-    url: str
-    kind: str
-    state: int
-    transition: tuple[str, str] | None = None
-    body_shape: str | None = None
-    status: int | None = None
-    mime: str | None = None
-    refused: str | None = None
 
 
 @dataclass(slots=True)
@@ -88,3 +49,8 @@ class Application:
     left_out: int = 0
     sent: int = 0
     seconds: float = 0.0
+
+    @property
+    def graph(self) -> StateGraph:
+        """The graph alone, as the database keeps it."""
+        return StateGraph(tuple(self.states), tuple(self.transitions), tuple(self.resources.values()))

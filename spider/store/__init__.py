@@ -2,7 +2,7 @@
 
 `Database` opens it; the modules are functions on a connection: `frontier` moves links, `hosts` and
 `workers` share them out, `seeds` keeps the list, `runs` the record of crawls, `catalog` writes
-outcomes, `origins` what robots.txt said, `ask`, `survey`, `forest` and `trace` read, `takedown` forgets,
+outcomes, `checks` the health of media, `origins` what robots.txt said, `ask`, `survey`, `forest` and `trace` read, `takedown` forgets,
 `care` tells whether all is sound, `backup` copies the file.
 A `Tally` goes through a writing transaction and is flushed at its end.
 """
@@ -16,8 +16,10 @@ from spider.store import (
     backup,
     care,
     catalog,
+    checks,
     forest,
     frontier,
+    graphs,
     hosts,
     origins,
     runs,
@@ -38,8 +40,10 @@ __all__ = [
     "backup",
     "care",
     "catalog",
+    "checks",
     "forest",
     "frontier",
+    "graphs",
     "hosts",
     "origins",
     "runs",

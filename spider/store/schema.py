@@ -12,6 +12,7 @@ from sqlalchemy.orm import Mapped, declared_attr, mapped_column
 
 from spider.model import Confidence, LinkState, Reason, Relation, SeedOrigin, SeedStatus
 from spider.store.columns import Base, BigInt, Code, number, partial, state_is, table, time
+from spider.store.graph_schema import Resource, State, Transition
 
 __all__ = [
     "HEAD",
@@ -24,6 +25,7 @@ __all__ = [
     "Flash",
     "Forgotten",
     "Host",
+    "Likeness",
     "MediaCheck",
     "Meta",
     "Nearer",
@@ -177,6 +179,20 @@ class Page(Base):
     __table_args__ = (partial("ix_Page_content", "content_hash", where=sa.text("content_hash <> 0")),)
 
 
+class Likeness(Base):
+    """A part of the fingerprint of a page that is no copy, by which pages nearly like it are found."""
+
+    __tablename__ = "Likeness"
+
+    band: Mapped[int] = mapped_column(
+        BigInt, primary_key=True, autoincrement=False, doc="Which part (0 to 3) and its 16 bits, as one number."
+    )
+    link_id: Mapped[int] = mapped_column(
+        BigInt, primary_key=True, autoincrement=False, index=True, doc="The link of the page."
+    )
+    simhash: Mapped[int] = mapped_column(BigInt, doc="The whole fingerprint.")
+
+
 class MediaColumns:
     """A medium on a page; Video, Audio and Flash are alike in structure (paper 2)."""
 
@@ -322,51 +338,6 @@ class Count(Base):
         sa.Text, primary_key=True, doc="What it counts: W, R, C, E; relation.*; media.*; cut.*"
     )
     value: Mapped[int] = mapped_column(BigInt, doc="How many.")
-
-
-class State(Base):
-    """A state of an Ajax application: a vertex of its graph (paper 4)."""
-
-    __tablename__ = "State"
-
-    id: Mapped[int] = number()
-    page_id: Mapped[int] = mapped_column(BigInt, sa.ForeignKey("CrawlerLink.id"), doc="The link of its page.")
-    identity: Mapped[str] = mapped_column(sa.Text, doc="The hash of its filtered DOM.")
-    depth: Mapped[int] = mapped_column(sa.SmallInteger, doc="Events from the first state, at the least.")
-    screenshot: Mapped[str | None] = mapped_column(sa.Text, doc="File name of its picture.")
-
-    __table_args__ = (sa.UniqueConstraint("page_id", "identity"),)
-
-
-class Transition(Base):
-    """An edge of the graph: an event on an element leads from one state to another."""
-
-    __tablename__ = "Transition"
-
-    id: Mapped[int] = number()
-    from_id: Mapped[int] = mapped_column(BigInt, sa.ForeignKey("State.id"), index=True, doc="The state before.")
-    to_id: Mapped[int] = mapped_column(BigInt, sa.ForeignKey("State.id"), doc="The state after.")
-    element: Mapped[str] = mapped_column(sa.Text, doc="A path to the element.")
-    event: Mapped[str] = mapped_column(sa.Text, doc="The event's name.")
-
-
-class Resource(Base):
-    """A back-end resource that an application asked for (a Deep Web resource)."""
-
-    __tablename__ = "Resource"
-
-    id: Mapped[int] = number()
-    state_id: Mapped[int] = mapped_column(
-        BigInt, sa.ForeignKey("State.id"), index=True, doc="The state it was asked in."
-    )
-    transition_id: Mapped[int | None] = mapped_column(
-        BigInt, sa.ForeignKey("Transition.id"), doc="The event that asked; empty for the page's load."
-    )
-    method: Mapped[str] = mapped_column(sa.Text, doc="HTTP method.")
-    url: Mapped[str] = mapped_column(sa.Text, doc="Its address.")
-    body_shape: Mapped[str | None] = mapped_column(sa.Text, doc="The names in the request's body, without values.")
-    status: Mapped[int | None] = mapped_column(sa.SmallInteger, doc="HTTP status; empty when not sent.")
-    mime: Mapped[str | None] = mapped_column(sa.Text, doc="Media type of the answer.")
 
 
 class Edge(Base):

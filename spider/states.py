@@ -1,0 +1,59 @@
+"""The nouns of paper 4 that cross floors: an application's states, what leads from one to another, what they ask for.
+
+They are numbers and texts alone, as a browser found them and as the database keeps them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Resource", "State", "StateGraph", "Transition"]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A vertex of the graph; `depth` in events from the start, `screenshot` the name of its picture."""
+
+    id: int
+    depth: int
+    identity: str
+    url: str
+    screenshot: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """An edge of the graph: `event`, fired on `element` (a path) in one state, led to another."""
+
+    source: int
+    target: int
+    event: str
+    element: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A back-end resource (Deep Web resource), with the first state and event that asked for it.
+
+    `transition` is the event as (type, element), None for the page's load; `refused` the rule that kept it
+    from being sent.
+    """
+
+    method: str
+    url: str
+    kind: str
+    state: int
+    transition: tuple[str, str] | None = None
+    body_shape: str | None = None
+    status: int | None = None
+    mime: str | None = None
+    refused: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StateGraph:
+    """The graph of one page: states in the order in which they were met, the start first, each `id` its place."""
+
+    states: tuple[State, ...] = ()
+    transitions: tuple[Transition, ...] = ()
+    resources: tuple[Resource, ...] = ()

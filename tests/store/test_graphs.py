@@ -1,0 +1,100 @@
+"""Laws of keeping graphs: what is written is read, one graph a page, nothing that names what is not there."""
+
+from __future__ import annotations
+
+from spider.model import MediaKind
+from spider.states import Resource, State, StateGraph, Transition
+from spider.store import Database, care, graphs, schema
+from spider.store.schema import table
+from tests.store.things import NOW, one_link, rows, writing
+
+GRAPH = StateGraph(
+    (
+        State(0, 0, "aa", "http://a.test/"),
+        State(1, 1, "bb", "http://a.test/#one", "state-1.png"),
+        State(2, 2, "cc", "http://a.test/#two"),
+    ),
+    (Transition(0, 1, "click", "/html/body/a[1]"), Transition(1, 2, "click", "/html/body/a[2]")),
+    (
+        Resource("GET", "http://a.test/api", "xhr", 0, None, None, 200, "application/json"),
+        Resource("POST", "http://a.test/save", "fetch", 1, ("click", "/html/body/a[2]"), "name", refused="method"),
+        Resource("GET", "http://a.test/more", "fetch", 2, ("scroll", ""), None, 404),
+    ),
+)
+
+
+def test_what_is_written_is_read(database: Database) -> None:
+    """A graph comes back as it was, its resources with the events that asked."""
+    _, request = one_link(database)
+    with writing(database) as (connection, _):
+        numbers = graphs.write(connection, request.link_id, GRAPH)
+    with database.read() as connection:
+        found = graphs.graph_of(connection, request.link_id)
+        listed = graphs.pages_with_graphs(connection, 10)
+        assert graphs.graph_of(connection, request.link_id + 1) is None
+    assert found is not None
+    assert found.graph == GRAPH
+    assert sorted(numbers) == [0, 1, 2]
+    assert [(page.page_id, page.states, page.transitions, page.resources) for page in listed] == [
+        (request.link_id, 3, 2, 3)
+    ]
+
+
+def test_a_page_has_one_graph(database: Database) -> None:
+    """Once dropped, nothing of a graph is left, its media need no state, and the next one takes its place."""
+    _, request = one_link(database)
+    video = table(schema.Video)
+    with writing(database) as (connection, _):
+        numbers = graphs.write(connection, request.link_id, GRAPH)
+        medium = {
+            "page_id": request.link_id,
+            "url_hash": 1,
+            "url": "http://a.test/v.mp4",
+            "source": "video@src",
+            "confidence": schema.Confidence.ELEMENT,
+            "state_id": numbers[2],
+            "first_seen": NOW,
+            "last_seen": NOW,
+        }
+        connection.execute(video.insert(), [medium])
+    with database.read() as connection:
+        found = graphs.graph_of(connection, request.link_id)
+    assert found is not None
+    assert found.media == (graphs.StateMedium(2, MediaKind.VIDEO, "http://a.test/v.mp4"),)
+    small = StateGraph(GRAPH.states[:1])
+    with writing(database) as (connection, _):
+        graphs.drop(connection, [request.link_id])
+        graphs.write(connection, request.link_id, small)
+    with database.read() as connection:
+        again = graphs.graph_of(connection, request.link_id)
+        assert list(care.faults_at(connection)) == []
+    assert again is not None
+    assert (again.graph, again.media) == (small, ())
+    assert rows(database, table(schema.Transition), "id") == rows(database, table(schema.Resource), "id") == []
+
+
+def test_a_graph_names_only_its_own_states(database: Database) -> None:
+    """Edges and resources of states beyond a limit are left out, so that no row speaks of one that is not there."""
+    _, request = one_link(database)
+    with writing(database) as (connection, _):
+        graphs.write(connection, request.link_id, StateGraph(GRAPH.states[:2], GRAPH.transitions, GRAPH.resources))
+    with database.read() as connection:
+        found = graphs.graph_of(connection, request.link_id)
+    assert found is not None
+    assert found.graph == StateGraph(GRAPH.states[:2], GRAPH.transitions[:1], GRAPH.resources[:2])
+
+
+def test_texts_of_pages_fit(database: Database) -> None:
+    """NUL and lone surrogates in what a page says are no reason to fail, on either engine."""
+    _, request = one_link(database)
+    odd = StateGraph(
+        (State(0, 0, "aa", "http://a.test/\ud800"),),
+        (Transition(0, 0, "click", "/html\0"),),
+        (Resource("GET", "http://a.test/\0", "xhr", 0, None, "a\udfff"),),
+    )
+    with writing(database) as (connection, _):
+        graphs.write(connection, request.link_id, odd)
+    with database.read() as connection:
+        found = graphs.graph_of(connection, request.link_id)
+    assert found is not None
+    assert found.graph.transitions == (Transition(0, 0, "click", "/html\ufffd"),)
