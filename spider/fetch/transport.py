@@ -82,6 +82,7 @@ class Exchange:
         if line is None:
             return
         if sound and raw is not None and line.sock is not None and _ended(raw, line):
+            raw.close()  # of the connection it knows nothing; an answer of no length would stay open till it is collected
             self._pool.give(self._origin, line)
             return
         if raw is not None:

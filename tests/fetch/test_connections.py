@@ -201,6 +201,19 @@ def test_what_is_left_of_an_answer_is_never_taken_for_the_next(web: Web, client:
     assert len(server.connections) == 2
 
 
+def test_a_failure_behind_the_head_keeps_no_connection_busy(web: Web, client: Clients) -> None:
+    """Where an answer came whole and is refused for what it says, its connection serves the next request."""
+    answers = {"/bad": Reply(status=302, headers=(("Location", "http://[::1"),)), "/good": "fresh"}
+    server = web(answers)
+    one = client()
+    for _ in range(3):
+        with pytest.raises(FetchError) as caught:
+            one.get(Request(f"{server.url}bad"))
+        assert one.get(Request(f"{server.url}good")).body == b"fresh"
+        assert caught.value.reason == Reason.REDIRECT  # and still at hand, with all that it was raised in
+    assert len(server.connections) == 1
+
+
 def test_extra_bytes_are_not_the_next_answer(web: Web, client: Clients) -> None:
     """Bytes past the end of an answer, which nobody asked for, are thrown away with their connection."""
     extra = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\nfalse"
