@@ -22,6 +22,7 @@ from spider.fetch.homes import Homes, nowhere
 from spider.fetch.passes import Passes
 from spider.fetch.pool import Pool
 from spider.fetch.proxies import Proxies
+from spider.fetch.proxy import Admits, Bounds, GuardedProxy
 from spider.fetch.robots import MAX_BODY
 from spider.fetch.sockets import Allowance
 from spider.fetch.transport import Adapter, Exchange, Prepared, failure
@@ -126,6 +127,18 @@ class Client:
     def whole(self, request: Request) -> Response:
         """Return the response with its body whatever its type, up to what is read of a robots.txt."""
         return self.get(request, reads=every_type, max_size=MAX_BODY + 1)
+
+    def proxy(self, home: str, admits: Admits | None = None) -> GuardedProxy:
+        """Return a proxy for a browser that shows a page of host `home`, with this client's connections and limits.
+
+        Of machines that are none of the public internet only that host may be asked, and only where the user
+        typed it, or allowed all.  `admits` is asked first, with a host name and a port.
+        """
+        homes, given = self.settings.homes, self.settings
+        guard = replace(self._guard, homes=lambda: homes().hosts & {home})
+        return GuardedProxy(
+            self._pool, guard, bounds=Bounds(given.timeout, given.deadline, given.max_size), admits=admits
+        )
 
     def leave(self, host: str) -> None:
         """Close the idle connections to a host name; do so before another process may ask it."""

@@ -7,6 +7,7 @@ never opens a second one beside an idle first.  This file knows nothing of what 
 
 from __future__ import annotations
 
+import socket
 import ssl
 import threading
 import time
@@ -19,9 +20,10 @@ from itertools import islice
 from urllib3.util.wait import wait_for_read
 
 from spider.errors import FetchError
-from spider.fetch.guard import Origin
+from spider.fetch.guard import Guard, Origin
 from spider.fetch.proxies import Proxies
 from spider.fetch.sockets import Allowance, PlainLine, SecureLine, line_to, secure_context
+from spider.fetch.tunnel import tunnel_to
 from spider.model import Reason
 
 __all__ = ["Pool"]
@@ -96,6 +98,14 @@ class Pool:
             return
         with self._lock:
             self._hosts[origin[1]].idle.append((origin, line))
+
+    def fresh(self, origin: Origin) -> AnyLine:
+        """Return a connection of its own, not opened yet; whoever holds no seat must bound it otherwise."""
+        return self._new(origin)
+
+    def tunnel(self, origin: Origin, allowance: Allowance, guard: Guard) -> socket.socket:
+        """Open a bare connection to an origin, through a proxy where there is one; FetchError where none comes."""
+        return tunnel_to(origin, self._proxies.way(origin), self._secure, (allowance, guard))
 
     def leave(self, host: str) -> None:
         """Close the idle connections to a host name: someone else will speak to it."""
