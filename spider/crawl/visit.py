@@ -5,11 +5,13 @@ Runs in the threads of a worker; it touches neither database nor clock.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from spider import page as pages
 from spider import url as urls
@@ -46,6 +48,7 @@ NOT_MODIFIED = 304
 TOO_MANY = 429
 LATER = frozenset({TOO_MANY, 503})  # statuses that Retry-After is meant for
 NOT_FOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
+LARGE = 250_000  # bytes of a page: above, a tree of it may need a hundred times as much
 SURE = frozenset({Confidence.ELEMENT, Confidence.LINK})
 
 
@@ -73,6 +76,7 @@ class Visitor:
     obey_rel: bool = True
     sitemaps: bool = True
     trap: Callable[[str, str], str | None] = no_trap
+    turn: threading.Lock = field(default_factory=threading.Lock)
 
     def visit(self, lane: Lane, job: Visit, request: Request) -> Done:
         """Visit a link; whatever happens is an outcome, never an exception."""
@@ -101,7 +105,9 @@ class Visitor:
         if not 200 <= response.status < 300:  # noqa: PLR2004  # the class of success
             return Failed(request, _reason(response.status), f"HTTP status {response.status}", response.status)
         if _is_page(response) or (feeds.is_feed(request) and response.body):
-            return self._read(request, response)
+            # Large pages take turns: their trees are never in memory together, and Python reads one at a time anyway.
+            with self.turn if len(response.body) > LARGE else contextlib.nullcontext():
+                return self._read(request, response)
         allowed = self._permission(response, ())
         return Fetched(request, response, medium=_medium(request, response) if allowed.index else None)
 
