@@ -251,7 +251,8 @@ class Page:
     utf-8, detector, default.  `base` is the URL that relative references were resolved against.
     `robots` holds the directives of meta robots in lower case.  `notes` names what was cut, with numbers.
     `others` are the hyperlinks that lead to no http or https address (mailto, javascript, what is no
-    URL): their `h` is 0, and nobody follows them.
+    URL): their `h` is 0, and nobody follows them.  `simhash` is the signed 64-bit fingerprint by which
+    pages that are nearly the same are told, where it was asked for.
     """
 
     url: str
@@ -269,6 +270,7 @@ class Page:
     inline_scripts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     others: tuple[Link, ...] = ()
+    simhash: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,7 +361,8 @@ class Fetched:
     be a medium itself is `medium`, and belongs to the page that showed it.  `redirect` is where the
     response sends us on, when that is accepted.  `content_hash` is the signed 64-bit BLAKE2b of the body;
     `unchanged` says that it is what was read before (304, or the same hash), so that it was not read
-    again; `void` that the link was a guess which came to nothing, so that nothing is kept of it.
+    again; `void` that the link was a guess which came to nothing, so that nothing is kept of it; `copy`,
+    set when it is recorded, that its page is a copy of another, or nearly one.
     """
 
     request: Request
@@ -372,6 +375,7 @@ class Fetched:
     content_hash: int = 0
     unchanged: bool = False
     void: bool = False
+    copy: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,8 +157,9 @@ SETTINGS = (
         "dedup",
         Kind.CHOICE,
         "exact",
-        "What to do about pages of equal content: let what copies link to wait behind all else, or nothing.",
-        choices=("off", "exact"),
+        "Which pages are copies, so that what they link to waits behind all else: none, those of equal content, "
+        "or those nearly the same too.",
+        choices=("off", "exact", "near"),
     ),
     Setting(
         "nofollow",

@@ -2,7 +2,8 @@
 
 By form: addresses too long, paths that repeat themselves, queries that grow with each step, calendars
 that run past next year.  Learned, for each host and pattern of address: patterns whose last pages were
-all copies, calendars that go on and show nothing new.  Old dates as such are no trap: archives have them.
+all copies, or nearly, calendars that go on and show nothing new.  What is nearly a copy and yet leads to
+something new is none here.  Old dates as such are no trap: archives have them.
 
 Pure: an address and what was read in, the name of a rule out.  What was learned is a worker's own and is
 forgotten with it.
@@ -12,12 +13,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter, OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from spider import url as urls
-from spider.model import Fetched
+from spider.model import Fetched, Link, Page
 
 Value = TypeVar("Value")
 
@@ -161,20 +162,28 @@ class Traps:
             return
         form, host = pattern(url), urls.host(url)
         seen = _kept(self._seen, form, _Seen)
+        copied = self._copies and _is_known(self._contents, host, outcome.content_hash)
+        repeats, near = "/{" in form, outcome.copy and not copied
+        endless = repeats or date_in(url) is not None
+        barren = (endless or near) and self._is_barren(page, [link for link, _ in outcome.links], seen, form)
         if self._copies and (page.links or len(outcome.response.body) > TRIVIAL):
-            seen.copies = seen.copies + 1 if _is_known(self._contents, host, outcome.content_hash) else 0
+            seen.copies = seen.copies + 1 if copied or (near and barren) else 0
             if seen.copies >= COPIES:
                 self._close(form, "copies")
-        repeats = "/{" in form
-        if repeats or date_in(url) is not None:
-            media = [_is_known(self._media, host, medium.h) for medium in page.media]
-            others = {link.h: pattern(link.url) for link, _ in outcome.links}
-            fresh = {h for h, other in others.items() if other != form and not (repeats and "/{" in other)} - seen.links
-            seen.barren = 0 if fresh or not all(media) else seen.barren + 1
-            if len(seen.links) < MARKS:
-                seen.links |= fresh
+        if endless:
+            seen.barren = seen.barren + 1 if barren else 0
             if seen.barren >= STEPS:
                 self._close(form, "repeated-path" if repeats else "calendar")
+
+    def _is_barren(self, page: Page, links: Iterable[Link], seen: _Seen, form: str) -> bool:
+        """Tell whether a page shows no medium that is new to its host, and no link that is new to its pattern."""
+        host, repeats = urls.host(page.url), "/{" in form
+        media = [_is_known(self._media, host, medium.h) for medium in page.media]
+        others = {link.h: pattern(link.url) for link in links}
+        fresh = {h for h, other in others.items() if other != form and not (repeats and "/{" in other)} - seen.links
+        if len(seen.links) < MARKS:
+            seen.links |= fresh
+        return not fresh and all(media)
 
     def _close(self, form: str, rule: str) -> None:
         if len(self._closed) < PATTERNS:

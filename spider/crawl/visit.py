@@ -75,6 +75,7 @@ class Visitor:
     obey_meta: bool = True
     obey_rel: bool = True
     sitemaps: bool = True
+    alike: bool = False
     trap: Callable[[str, str], str | None] = no_trap
     turn: threading.Lock = field(default_factory=threading.Lock)
 
@@ -143,7 +144,11 @@ class Visitor:
         if content == request.known:
             return Fetched(request, response, content_hash=content, unchanged=True)
         page = pages.read(
-            response.body, response.url, content_type=response.headers.get("content-type"), headers=response.headers
+            response.body,
+            response.url,
+            content_type=response.headers.get("content-type"),
+            headers=response.headers,
+            alike=self.alike,
         )
         allowed = self._permission(response, page.robots)
         if not allowed.index:

@@ -64,6 +64,7 @@ class Worker:
             obey_meta=plan.meta_robots == "obey",
             obey_rel=plan.nofollow == "obey",
             sitemaps=plan.sitemaps,
+            alike=plan.dedup == "near",
             trap=self._traps.refuses if plan.traps else no_trap,
         )
         self._crew: Crew[tuple[Lane, Visit | Errand], Done] = Crew(plan.threads, self._perform)

@@ -142,10 +142,16 @@ def _walk(found: Gathering, root: LexborNode) -> None:
                 found.notes.append(f"links: more than {LINKS}, the first kept")
 
 
-def gather(text: str, *, hidden: bool = False) -> Gathering:
-    """Walk a document once and gather what it holds; `hidden` reads its comments and templates too."""
+def gather(text: str, *, hidden: bool = False, alike: bool = False) -> Gathering:
+    """Walk a document once and gather what it holds; `hidden` reads its comments and templates too.
+
+    With `alike` what a reader sees is kept as one text.
+    """
     found = Gathering(budget=2 * len(text) + 100_000)
-    _read(found, text)
+    tree = _read(found, text)
+    if alike and tree.body is not None:
+        tree.strip_tags(["script", "style"], recursive=True)
+        found.text = tree.body.text(separator=" ")
     for inner in found.frames[:_FRAMES]:
         _read_frame(found, inner)
     gather_metas(found)
@@ -155,7 +161,7 @@ def gather(text: str, *, hidden: bool = False) -> Gathering:
     return found
 
 
-def _read(found: Gathering, text: str) -> None:
+def _read(found: Gathering, text: str) -> LexborHTMLParser:
     tamed, notes = tame(text, _READ)
     found.notes += notes
     tree = LexborHTMLParser(tamed)
@@ -168,6 +174,7 @@ def _read(found: Gathering, text: str) -> None:
     gather_scripts(found, hinted=hinted)
     if hinted and is_worth_while(tamed):
         gather_attributes(found, tree)
+    return tree
 
 
 def _read_frame(found: Gathering, text: str) -> None:

@@ -62,6 +62,7 @@ class Gathering:
     """The heap that the handlers throw what they find upon, in document order.
 
     `budget` is the number of characters of anchor text still to be read: nested anchors share theirs.
+    `text` is what a reader sees of the document, where it was asked for.
     """
 
     references: list[Reference] = field(default_factory=list)
@@ -80,6 +81,7 @@ class Gathering:
     templates: list[LexborNode] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     budget: int = 1_000_000
+    text: str = ""
     objects: dict[int, Claim] = field(default_factory=dict)
 
 

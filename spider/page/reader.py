@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
 from spider.model import Confidence, Page, Source
+from spider.page.alike import fingerprint
 from spider.page.charset import Decoded, clean, decode
 from spider.page.document import LINKS, gather
 from spider.page.feeds import FEED_ROOTS, gather_feed, inflate
@@ -35,6 +37,7 @@ def read(
     content_type: str | None = None,
     headers: Mapping[str, str] = _NO_HEADERS,
     hidden: bool = False,
+    alike: bool = False,
 ) -> Page:
     """Read a document: its charset, links, media, feeds, robots directives and scripts.
 
@@ -42,6 +45,7 @@ def read(
 
     `url` is the address it came from, `content_type` the header's value with its parameters (by default
     the one in `headers`).  `hidden` reads comments and templates too, with the confidence "comment".
+    `alike` reckons the simhash of an HTML page.
     No `body` makes it raise; InvalidURL if `url` is no URL.
     """
     page = normalize(url)
@@ -49,11 +53,12 @@ def read(
     declared = content_type or next((value for name, value in headers.items() if name.lower() == "content-type"), None)
     decoded = decode(body, declared, xml=_XML.match(body) is not None)
     text = as_html(decoded.text) if is_xhtml(declared) else decoded.text
-    found = _itself(body, page, declared) or _gathered(text, page, hidden=hidden)
+    found = _itself(body, page, declared) or _gathered(text, page, hidden=hidden, alike=alike)
     if headers:
         gather_headers(found, headers)
     _cap(found)
-    return _page(page, decoded, found)
+    read = _page(page, decoded, found)
+    return replace(read, simhash=_mark(read, found.text)) if found.text else read
 
 
 def _itself(body: bytes, page: str, declared: str | None) -> Gathering | None:
@@ -68,7 +73,11 @@ def _itself(body: bytes, page: str, declared: str | None) -> Gathering | None:
     return Gathering(claims=[claim])
 
 
-def _gathered(text: str, page: str, *, hidden: bool) -> Gathering:
+def _mark(page: Page, text: str) -> int | None:
+    return fingerprint(text, [link.url for link in page.links], {medium.h for medium in page.media})
+
+
+def _gathered(text: str, page: str, *, hidden: bool, alike: bool) -> Gathering:
     """Read a text as what its first element says it is: a feed, a manifest, or HTML."""
     root = root_name(text)
     if root in FEED_ROOTS:
@@ -77,7 +86,7 @@ def _gathered(text: str, page: str, *, hidden: bool) -> Gathering:
         read_manifest = manifest(text, page)
         if read_manifest is not None:
             return gather_manifest(read_manifest, page)
-    return gather(text, hidden=hidden)
+    return gather(text, hidden=hidden, alike=alike)
 
 
 def _cap(found: Gathering) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 import sqlalchemy as sa
@@ -18,6 +18,7 @@ from spider.model import Failed, Fetched, Link, Media, Outcome, Reason, Relation
 from spider.store import changes, dialect, frontier, seeds, takedown
 from spider.store.changes import originals
 from spider.store.frontier import Failure, NewLink
+from spider.store.likeness import near_originals
 from spider.store.schema import MEDIA, OutLink, Page, table
 from spider.store.schema import Skipped as SkippedRow
 from spider.store.tally import LANDED, Tally
@@ -65,13 +66,16 @@ def record(
 
     An outcome whose link another worker has taken meanwhile (a lease that ran out) leaves no trace.
     `limits` gives the depth limit of each seed.  With `dedup` a page whose content another page had
-    first is marked as its copy, and what it links to waits behind all other links.
+    first, or that has a fingerprint near to another's, is marked as its copy, and what it links to waits
+    behind all other links.
     """
     moved = _move(connection, worker_id, outcomes, tally)
     mine = [outcome for outcome in outcomes if outcome.request.link_id in moved]
     batch = _Batch()
     if dedup:
         batch.copies = originals(connection, mine)
+        batch.copies |= near_originals(connection, mine, batch.copies)
+        mine = [_marked(outcome, batch.copies) for outcome in mine]
     for outcome in mine:
         place = moved[outcome.request.link_id]
         match outcome:
@@ -99,6 +103,13 @@ def record(
     frontier.renew(connection, _cut_too_soon(mine, moved), tally)
     frontier.renew_nearer(connection, tally)
     return mine
+
+
+def _marked(outcome: Outcome, copies: Mapping[int, int]) -> Outcome:
+    """Let an outcome tell that its page is a copy."""
+    if isinstance(outcome, Fetched) and outcome.request.link_id in copies:
+        return replace(outcome, copy=True)
+    return outcome
 
 
 def _cut_too_soon(outcomes: Iterable[Outcome], moved: Mapping[int, frontier.Moved]) -> list[int]:
@@ -242,6 +253,7 @@ def _page(outcome: Fetched, copy_of: int | None, now: int) -> dict[str, object]:
         "etag": _fit(response.headers.get("etag")),
         "last_modified": _fit(response.headers.get("last-modified")),
         "content_hash": outcome.content_hash,
+        "simhash": page.simhash if page else None,
         "size": len(response.body),
         "fetched_at": now,
         "changed_at": now,

@@ -17,6 +17,7 @@ from spider.store.schema import (
     Edge,
     Forgotten,
     Host,
+    Likeness,
     MediaCheck,
     Nearer,
     Origin,
@@ -124,6 +125,7 @@ def _drop(
         media += connection.execute(sa.delete(model).where(model.page_id.in_(part))).rowcount
     connection.execute(sa.delete(Edge).where(sa.or_(Edge.page_id.in_(part), Edge.link_id.in_(part))))
     connection.execute(sa.delete(Nearer).where(Nearer.link_id.in_(part)))
+    connection.execute(sa.delete(Likeness).where(Likeness.link_id.in_(part)))
     connection.execute(sa.delete(Page).where(Page.link_id.in_(part)))
     connection.execute(sa.update(Page).where(Page.copy_of.in_(part)).values(copy_of=None))
     connection.execute(sa.update(_LINK).where(_LINK.c.parent_id.in_(part)).values(parent_id=None))
