@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib.util
 import os
 import shutil
 from collections.abc import Callable, Coroutine
@@ -16,13 +17,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from spider.ajax.gate import Gate, Permit, Terms
+from spider.ajax.shelf import Shelf
 from spider.ajax.tab import Tab
 from spider.errors import BrowserError
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, CDPSession, Dialog, Page, Playwright
 
-__all__ = ["Browser", "find"]
+__all__ = ["Browser", "find", "require"]
 
 _T = TypeVar("_T")
 
@@ -36,6 +38,16 @@ FLAGS = (
     "--disable-site-isolation-trials",  # a frame of another site in the same process, so that the gate sees all
     "--autoplay-policy=user-gesture-required",
 )
+WALLED = (
+    "--proxy-bypass-list=<-loopback>",  # a proxy leads to all machines, this one too
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",  # no name is looked up, no other way is found
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--disable-blink-features=SharedWorker,WebTransport,DirectSockets",  # these ask past the gate, or past the proxy
+    "--dns-prefetch-disable",
+)
+"""What leaves a browser no way to the network but the proxy of each tab."""
+NOWHERE = "http://127.0.0.1:9"  # the port that throws away what it is sent: for what belongs to no tab
+MEMORY = "--js-flags=--max-old-space-size=512"  # MB that the scripts of one page may hold
 _ALLOWS_POPUPS = "--disable-popup-blocking"  # Playwright's own; without it window.open is told and nothing opens
 _HOW_TO = (
     "install one (apt-get install chromium, or playwright install chromium) or name it: --browser PATH, SPIDER_BROWSER"
@@ -62,6 +74,39 @@ def _is_browser(program: str) -> bool:
     return False
 
 
+async def _playwright() -> Playwright:
+    """Start Playwright; BrowserError where it is not installed."""
+    try:
+        from playwright.async_api import async_playwright  # noqa: PLC0415  # see the module's docstring
+    except ImportError:
+        raise BrowserError("Ajax needs Playwright: pip install 'multimedia-spider[ajax]'") from None
+    return await async_playwright().start()
+
+
+def _error() -> type[Any]:
+    """Return Playwright's exception."""
+    from playwright.async_api import Error  # noqa: PLC0415  # see the module's docstring
+
+    return Error
+
+
+async def _own() -> str:
+    """Return where Playwright's own browser is, or would be."""
+    playwright = await _playwright()
+    try:
+        return playwright.chromium.executable_path
+    finally:
+        await playwright.stop()
+
+
+def require(path: str | None = None) -> None:
+    """Raise the BrowserError that says how to get one, where there is no browser to start; start none."""
+    if importlib.util.find_spec("playwright") is None:
+        raise BrowserError("Ajax needs Playwright: pip install 'multimedia-spider[ajax]'")
+    if find(path) is None and not Path(asyncio.run(_own())).is_file():
+        raise BrowserError(f"no browser found; {_HOW_TO}")
+
+
 class _Cdp:
     """A CDP session as `gate.Session` wants it."""
 
@@ -69,11 +114,9 @@ class _Cdp:
         self._session = session
 
     async def send(self, method: str, **parameters: Any) -> dict[str, Any]:  # noqa: ANN401  # of each method its own
-        from playwright.async_api import Error  # noqa: PLC0415  # see the module's docstring
-
         try:
             got: dict[str, Any] = await self._session.send(method, parameters)
-        except Error as error:
+        except _error() as error:
             raise BrowserError(error.message.splitlines()[0]) from error
         return got
 
@@ -84,15 +127,19 @@ class _Cdp:
 class Browser:
     """A browser that runs; each tab is a context of its own, with no cookies and no cache of others.
 
-    It lives in the thread that opened it, on an event loop of its own.
+    ``with`` it lives in the thread that opened it, on an event loop of its own; who has a loop calls `start`
+    and `stop`.
     """
 
-    def __init__(self, path: str | None = None, *, agent: str | None = None, proxy: str | None = None) -> None:
-        """`path` names the program; `agent` stands behind its own User-Agent; all traffic goes through `proxy`."""
+    def __init__(self, path: str | None = None, *, agent: str | None = None, walled: bool = False) -> None:
+        """`path` names the program; `agent` stands behind its own User-Agent.
+
+        One that is `walled` has no way to the network but the proxy that each of its tabs is given.
+        """
         self._path = path
         self._agent = agent
-        self._proxy = proxy
-        self._loop = asyncio.new_event_loop()
+        self._walled = walled
+        self._own_loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[Any] | None = None
         self._playwright: Playwright | None = None
         self._browser: Any = None
@@ -101,7 +148,7 @@ class Browser:
     def __enter__(self) -> Self:
         """Start it; BrowserError, with how to get one, where there is none or it does not start."""
         try:
-            self.run(self._start())
+            self.run(self.start())
         except BaseException:
             self.close()
             raise
@@ -119,52 +166,65 @@ class Browser:
         self._task = task
         return self._loop.run_until_complete(task)
 
+    @property
+    def _loop(self) -> asyncio.AbstractEventLoop:
+        if self._own_loop is None:
+            self._own_loop = asyncio.new_event_loop()
+        return self._own_loop
+
     def interrupt(self) -> None:
         """End the work that is being done; to be called from a signal's handler or from another thread."""
         if self._task is not None:
             self._loop.call_soon_threadsafe(self._task.cancel)
 
-    async def _start(self) -> None:
-        try:
-            from playwright.async_api import Error, async_playwright  # noqa: PLC0415  # see the module's docstring
-        except ImportError:
-            raise BrowserError("Ajax needs Playwright: pip install 'multimedia-spider[ajax]'") from None
+    async def start(self) -> None:
+        """Start it; BrowserError, with how to get one, where there is none or it does not start."""
         program = find(self._path)
-        self._playwright = await async_playwright().start()
+        self._playwright = await _playwright()
         root = hasattr(os, "geteuid") and os.geteuid() == 0
-        proxy = ("--proxy-bypass-list=<-loopback>",) if self._proxy else ()
         try:
             self._browser = await self._playwright.chromium.launch(
                 executable_path=program,
-                args=[*FLAGS, *proxy, *(("--no-sandbox",) if root else ())],
+                args=[*FLAGS, MEMORY, *(WALLED if self._walled else ()), *(("--no-sandbox",) if root else ())],
                 ignore_default_args=[_ALLOWS_POPUPS],
-                proxy={"server": self._proxy} if self._proxy else None,
+                proxy={"server": NOWHERE} if self._walled else None,
                 handle_sigint=False,
                 handle_sigterm=False,
                 handle_sighup=False,
             )
-        except Error as error:
+        except _error() as error:
             if program is None:
                 raise BrowserError(f"no browser found; {_HOW_TO}") from None
             first = next((line for line in error.message.splitlines() if line.strip()), "no reason given")
             raise BrowserError(f"{program} does not start: {first.strip()}; {_HOW_TO}") from None
 
-    async def tab(self, permit: Permit, terms: Terms | None = None) -> Tab:
-        """Open a tab in a context of its own; BrowserError where the browser is gone and does not start again."""
-        from playwright.async_api import Error  # noqa: PLC0415  # see the module's docstring
+    @property
+    def lives(self) -> bool:
+        """Whether it runs, as far as is known."""
+        return self._browser is not None and bool(self._browser.is_connected())
 
+    async def tab(
+        self, permit: Permit, terms: Terms | None = None, *, shelf: Shelf | None = None, proxy: str | None = None
+    ) -> Tab:  # fmt: skip
+        """Open a tab in a context of its own; BrowserError where the browser is gone and does not start again.
+
+        Its gate keeps answers on `shelf`; all that it asks for goes through `proxy`, an address.
+        """
         try:
-            if not self._browser.is_connected():
-                await self._stop()
-                await self._start()
+            if not self.lives:
+                await self.stop()
+                await self.start()
             context = await self._browser.new_context(
-                accept_downloads=False, service_workers="block", user_agent=self._user_agent()
+                accept_downloads=False,
+                service_workers="block",
+                user_agent=self._user_agent(),
+                proxy={"server": proxy, "bypass": "<-loopback>"} if proxy else None,
             )
             page = await context.new_page()
             session = _Cdp(await context.new_cdp_session(page))
-        except Error as error:
+        except _error() as error:
             raise BrowserError(error.message.splitlines()[0]) from error
-        tab = Tab(session, Gate(session, permit, terms or Terms()))
+        tab = Tab(session, Gate(session, permit, terms or Terms(), shelf))
         self._contexts[tab] = context
         page.on("dialog", lambda dialog: asyncio.ensure_future(_answer(dialog, tab, session)))
         context.on("page", lambda other: asyncio.ensure_future(_shut(other)))
@@ -187,7 +247,8 @@ class Browser:
             with contextlib.suppress(Exception):
                 await asyncio.wait_for(context.close(), 5)
 
-    async def _stop(self) -> None:
+    async def stop(self) -> None:
+        """End it, whatever state it is in; it can be started again."""
         for tab in list(self._contexts):
             await self.discard(tab)
         if self._browser is not None:
@@ -202,7 +263,7 @@ class Browser:
         """End the browser and its loop; nothing is left running."""
         if self._loop.is_closed():
             return
-        self.run(self._stop())
+        self.run(self.stop())
         rest = asyncio.all_tasks(self._loop)
         for task in rest:
             task.cancel()

@@ -10,18 +10,21 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
+import inspect
+import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from spider.ajax.shelf import ASSET, Answer, Shelf
 from spider.ajax.traffic import Asked, Left, Traffic, body_shape
 from spider.errors import BrowserError
 from spider.model import Purpose, Rejected, Verdict
 
-__all__ = ["Answer", "Gate", "Permit", "Session", "Terms"]
+__all__ = ["Gate", "Permit", "Session", "Terms", "Turns"]
 
-Permit = Callable[[str, Purpose], Verdict]
-"""Says whether an address may be asked for a purpose."""
+Permit = Callable[[str, Purpose], Verdict | Awaitable[Verdict]]
+"""Says whether an address may be asked for a purpose, at once or when that is known."""
 
 
 class Session(Protocol):
@@ -36,26 +39,31 @@ class Session(Protocol):
         ...
 
 
+class Turns(Protocol):
+    """Says when a host may be asked: `begin` waits for it, and each `begin` that returned has its `end`."""
+
+    async def begin(self, url: str) -> None:
+        """Wait until the host of an address may be asked."""
+        ...
+
+    def end(self, url: str, status: int, seconds: float) -> None:
+        """Let the next one ask; `status` 0 is no answer, `seconds` what the answer's head took."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Terms:
     """What may be sent, and how much may come back.
 
     `allow_post`: methods that may change something are sent too; `max_size`: bytes of one answer,
-    decoded; `deadline`: seconds for the whole of it.
+    decoded; `deadline`: seconds for the whole of it; `turns`: when documents and what scripts ask for may
+    be asked, at once where there is none.
     """
 
     allow_post: bool = False
     max_size: int = 10_000_000
     deadline: float = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """One answer, kept: status, headers, body (decoded, base64)."""
-
-    status: int
-    headers: tuple[tuple[str, str], ...]
-    body: str
+    turns: Turns | None = None
 
 
 NOT_LOADED = frozenset(
@@ -81,12 +89,13 @@ class Gate:
     `replaying`, what was answered in this context before is answered alike.
     """
 
-    def __init__(self, session: Session, permit: Permit, terms: Terms) -> None:
-        """Begin with nothing asked for."""
+    def __init__(self, session: Session, permit: Permit, terms: Terms, shelf: Shelf | None = None) -> None:
+        """Begin with nothing asked for; `shelf` has the answers that are kept."""
         self._session = session
         self._permit = permit
         self._terms = terms
-        self._kept: dict[tuple[str, str], Answer] = {}
+        self._shelf = shelf or Shelf()
+        self._turns: dict[str, tuple[str, float]] = {}
         self._paused: dict[str, str] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self.traffic = Traffic()
@@ -122,19 +131,20 @@ class Gate:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._end_turns()
 
     def forget(self) -> None:
         """Know nothing of what the page before this one had under way."""
         self.traffic.under_way.clear()
         self.traffic.streams.clear()
         self._paused.clear()
+        self._end_turns()
 
     async def fail_all(self) -> None:
         """Fail every request that is under way, but for streams."""
         for number, paused in list(self._paused.items()):
             if number not in self.traffic.streams:
-                self._paused.pop(number, None)
-                self.traffic.under_way.discard(number)
+                self._end(number)
                 with contextlib.suppress(BrowserError):
                     await self._session.send("Fetch.failRequest", requestId=paused, errorReason="TimedOut")
 
@@ -147,10 +157,8 @@ class Gate:
                 await self._answered(event)
             else:
                 await self._asked(event)
-        except BrowserError:
-            self.traffic.under_way.discard(
-                event.get("networkId", event["requestId"])
-            )  # the page is gone, or the request is
+        except BrowserError:  # the page is gone, or the request is
+            self._end(event.get("networkId", event["requestId"]))
 
     async def _asked(self, event: Mapping[str, Any]) -> None:
         request, kind, number = event["request"], event["resourceType"], event.get("networkId", event["requestId"])
@@ -167,7 +175,13 @@ class Gate:
             shape = body_shape(request.get("postData"), headers.get("content-type", ""))
             told = "eventsource" if streams else {"Ping": "beacon", "Other": "worker"}.get(kind, kind.lower())
             self.traffic.ask(number, Asked(method, url, told, shape))
-        rule = self._refused(url, kind)
+        kept = self._kept(kind, url, event) if method == "GET" else None
+        if kept is not None:
+            self.traffic.answer(number, kept.status, dict(kept.headers).get("content-type", ""))
+            return await self._fulfil(event, kept)
+        self.traffic.under_way.add(number)  # the page's clock waits for the verdict, too
+        rule = await self._refused(url, kind)
+        self.traffic.under_way.discard(number)
         if rule is not None:
             self.traffic.refuse(number, rule)
             if event["frameId"] == self.frame and kind == "Document":
@@ -179,25 +193,58 @@ class Gate:
                 event,
                 Answer(403, (("Content-Type", "application/json"), ("Access-Control-Allow-Origin", "*")), _FORBIDDEN),
             )
-        kept = self._kept.get(self._key(kind, url)) if method == "GET" and (self.replaying or kind in ASSETS) else None
-        if kept is not None:
-            self.traffic.answer(number, kept.status, dict(kept.headers).get("content-type", ""))
-            return await self._fulfil(event, kept)
-        self.sent += 1
-        if streams:
-            self.traffic.streams.add(number)
-        else:
-            self.traffic.under_way.add(number)
-        self._paused[number] = event["requestId"]
-        await self._session.send("Fetch.continueRequest", requestId=event["requestId"], interceptResponse=True)
-        return None
+        return await self._send_on(event, number, streams=streams)
 
-    def _refused(self, url: str, kind: str) -> str | None:
+    async def _send_on(self, event: Mapping[str, Any], number: str, *, streams: bool) -> None:
+        """Send a request that may be sent, when it is its turn."""
+        (self.traffic.streams if streams else self.traffic.under_way).add(number)
+        self._paused[number] = event["requestId"]
+        kind, url = event["resourceType"], event["request"]["url"]
+        if kind in ASSETS or await self._turn(number, url, event["requestId"]):
+            self.sent += 1
+            await self._session.send("Fetch.continueRequest", requestId=event["requestId"], interceptResponse=True)
+
+    def _kept(self, kind: str, url: str, event: Mapping[str, Any]) -> Answer | None:
+        """Return the answer that is kept for a request, where it is to be answered alike."""
+        own = kind == "Document" and event["frameId"] == self.frame
+        if not (self.replaying or own or kind in ASSETS):
+            return None
+        kept = self._shelf.find(ASSET if kind in ASSETS else self.context, url)
+        if kept is not None:
+            self._learn(kind, kept.body)
+            self.status = kept.status if own else self.status
+        return kept
+
+    async def _turn(self, number: str, url: str, paused: str) -> bool:
+        """Wait until a host may be asked; False where the request is nobody's any more when that is so."""
+        turns = self._terms.turns
+        if turns is None or not url.startswith("http"):
+            return True
+        await turns.begin(url)
+        if self._paused.get(number) != paused or number in self._turns:
+            turns.end(url, 0, 0.0)
+            return False
+        self._turns[number] = url, time.monotonic()
+        return True
+
+    def _end_turn(self, number: str, status: int = 0) -> None:
+        """Let others ask the host that a request had its turn with."""
+        url, began = self._turns.pop(number, ("", 0.0))
+        if url and self._terms.turns is not None:
+            self._terms.turns.end(url, status, time.monotonic() - began)
+
+    def _end_turns(self) -> None:
+        for number in list(self._turns):
+            self._end_turn(number)
+
+    async def _refused(self, url: str, kind: str) -> str | None:
         """Return the rule that refuses an address, None where it may be asked."""
         if url.startswith(("data:", "blob:", "about:")):
             return None
         purpose = {"Document": Purpose.PAGE}.get(kind, Purpose.ASSET if kind in ASSETS else Purpose.XHR)
         verdict = self._permit(url, purpose)
+        if inspect.isawaitable(verdict):
+            verdict = await verdict
         return verdict.rule if isinstance(verdict, Rejected) else None
 
     async def _answered(self, event: Mapping[str, Any]) -> None:
@@ -207,26 +254,26 @@ class Gate:
         named, status = dict(headers), event.get("responseStatusCode", 0)
         mime = named.get("content-type", "").partition(";")[0].strip().lower()
         if "responseErrorReason" in event:
+            self._end(number)
             await self._session.send("Fetch.failRequest", requestId=paused, errorReason=event["responseErrorReason"])
-            return self._end(number)
+            return None
         self.traffic.answer(number, status, mime)
         if event["resourceType"] == "Document" and event["frameId"] == self.frame:
             self.status = status
         if mime == "text/event-stream" or mime.startswith("multipart/"):
             self.traffic.streams.add(number)
             self.traffic.under_way.discard(number)
+            self._end_turn(number, status)  # it has no end: nobody waits for it
             await self._session.send("Fetch.continueRequest", requestId=paused)
             return None
         if named.get("content-length", "0").isdigit() and int(named.get("content-length", "0")) > self._terms.max_size:
             await self._session.send("Fetch.failRequest", requestId=paused, errorReason="BlockedByClient")
-            return self._end(number)
+            return self._end(number, status)
         if event["request"]["method"] == "GET" and status not in _NO_BODY:
             await self._keep(event, headers)
-        elif status in _NO_BODY:
-            await self._session.send("Fetch.continueRequest", requestId=paused)
         else:
             await self._session.send("Fetch.continueRequest", requestId=paused)
-        return self._end(number)
+        return self._end(number, status)
 
     async def _keep(self, event: Mapping[str, Any], headers: tuple[tuple[str, str], ...]) -> None:
         """Read the whole of an answer, keep it, hand it on; fail it where it takes too long or grows too large."""
@@ -236,12 +283,10 @@ class Gate:
         if body is None:
             await self._session.send("Fetch.failRequest", requestId=event["requestId"], errorReason="TimedOut")
             return
-        if event["resourceType"] in {"Script", "Document"} and not (self.animates and self.varies):
-            text = base64.b64decode(body)
-            self.animates = self.animates or _FRAMES in text
-            self.varies = self.varies or any(word in text for word in _CHANCE)
+        kind = event["resourceType"]
+        self._learn(kind, body)
         answer = Answer(event["responseStatusCode"], tuple(row for row in headers if row[0] not in _CODINGS), body)
-        self._kept[self._key(event["resourceType"], event["request"]["url"])] = answer
+        self._shelf.keep(ASSET if kind in ASSETS else self.context, event["request"]["url"], answer)
         await self._fulfil(event, answer)
 
     async def _body(self, paused: str) -> str:
@@ -267,12 +312,17 @@ class Gate:
         with contextlib.suppress(BrowserError):
             await self._session.send("IO.close", handle=stream)
 
-    def _key(self, kind: str, url: str) -> tuple[str, str]:
-        return ("" if kind in ASSETS else self.context, url)
+    def _learn(self, kind: str, body: str) -> None:
+        """Take note of what a script says of itself."""
+        if kind in {"Script", "Document"} and not (self.animates and self.varies):
+            text = base64.b64decode(body)
+            self.animates = self.animates or _FRAMES in text
+            self.varies = self.varies or any(word in text for word in _CHANCE)
 
-    def _end(self, number: str) -> None:
+    def _end(self, number: str, status: int = 0) -> None:
         self._paused.pop(number, None)
         self.traffic.under_way.discard(number)
+        self._end_turn(number, status)
 
     async def _within(self, work: Awaitable[str | None]) -> str | None:
         try:
