@@ -242,7 +242,7 @@ class Browser:
     async def discard(self, tab: Tab) -> None:
         """Close a tab, whatever state it is in."""
         context = self._contexts.pop(tab, None)
-        await tab.gate.close()
+        await tab.close()
         if context is not None:
             with contextlib.suppress(Exception):
                 await asyncio.wait_for(context.close(), 5)

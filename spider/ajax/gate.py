@@ -114,12 +114,16 @@ class Gate:
         """Begin to stand between the page and the network."""
         session = self._session
         session.on("Fetch.requestPaused", lambda event: self._spawn(self._paused_at(event)))
-        session.on("Network.webSocketCreated", self._socket)
-        session.on("Network.webSocketClosed", lambda event: self.traffic.streams.discard(event["requestId"]))
+        self.watch_sockets(session)
         session.on("Page.windowOpen", lambda event: self._leave(event.get("url", ""), "popup"))
         session.on("Page.frameRequestedNavigation", self._wanted)
         session.on("Page.downloadWillBegin", lambda event: self._leave(event.get("url", ""), "download"))
         await session.send("Fetch.enable", patterns=[{"urlPattern": "*", "requestStage": "Request"}])
+
+    def watch_sockets(self, session: Session) -> None:
+        """Hear of the WebSockets of a session: the page's, or one of its workers'."""
+        session.on("Network.webSocketCreated", self._socket)
+        session.on("Network.webSocketClosed", lambda event: self.traffic.streams.discard(event["requestId"]))
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.ensure_future(work)

@@ -21,6 +21,7 @@ from spider.ajax.gate import Gate, Session
 from spider.ajax.inpage import FIRE, TABLES
 from spider.ajax.snapshot import Snapshot
 from spider.ajax.wording import VALUES
+from spider.ajax.workers import Workers
 from spider.errors import BrowserError, FetchError
 from spider.model import Reason
 
@@ -31,12 +32,14 @@ WATCHDOG = 3.0  # seconds of ours for scripts that do not end
 GRACE = 0.3  # seconds of ours for what comes over a socket or a stream
 _LOAD = 20.0  # seconds of ours for a page to load
 _MOST_DIALOGS = 20
-_TRIES = 3
+_TURNS = 6  # of all clocks, at most, where workers or streams go on and on
 _DOMAINS = ("Page", "Network", "DOM", "Runtime", "DOMStorage", "Inspector")
 _EXACT: Final[dict[str, Any]] = {"policy": "pauseIfNetworkFetchesPending", "budget": BUDGET}
 
 Work = asyncio.Future[dict[str, Any]]
 _SCROLLS = 3  # times to scroll where it seems to do nothing: the browser does not look at each what came into view
+_POKE = 0.01  # seconds of ours between pokes
+_POKES = 10  # before the clocks are started anew
 _DRAWING = 0.5  # seconds of ours for two pictures of the page to be drawn
 _DRAWN = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
 
@@ -62,6 +65,7 @@ class Tab:
         """Take a fresh page's session."""
         self._session = session
         self.gate = gate
+        self._workers = Workers(session, _EXACT, gate.watch_sockets)
         self._world: int | None = None
         self._document = ""
         self._expired, self._loaded, self._gone = asyncio.Event(), asyncio.Event(), asyncio.Event()
@@ -85,7 +89,11 @@ class Tab:
             session.send("Emulation.setFocusEmulationEnabled", enabled=True),
         )
         self.gate.frame = frames["frameTree"]["frame"]["id"]
-        await self.gate.open()
+        await asyncio.gather(self.gate.open(), self._workers.open())
+
+    async def close(self) -> None:
+        """Let go of all that waits for the page; it is closed by whoever opened it."""
+        await asyncio.gather(self.gate.close(), self._workers.close())
 
     def dialog(self) -> bool:
         """Count one dialog; say whether it is one too many, so that the script that opens them must end."""
@@ -119,6 +127,7 @@ class Tab:
         StuckError where the page never is; FetchError where none comes.
         """
         self.gate.forget()
+        self._workers.forget()
         self.gate.loading = self.gate.arriving = True
         self._world, self._document = None, ""
         self._loaded.clear()
@@ -167,37 +176,46 @@ class Tab:
                 raise StuckError("the page does not load")
 
     async def settle(self, started: Work | None = None) -> None:
-        """Let the page's clock run until it is quiet; what comes over streams and from workers gets time of ours.
+        """Let the page's clock and its workers' run until all are quiet; what comes over streams gets time of ours.
 
         `started` is the clock's start where that is on its way.
         """
         if self.gate.traffic.streams:
             await asyncio.sleep(GRACE)
-        for _ in range(_TRIES + 1):
-            late = self._late()
-            if started is None:
-                self._expired.clear()
-                await self._send("Emulation.setVirtualTimePolicy", **self._policy())
-            elif await self._watched(started, WATCHDOG * 2) is None:
-                raise StuckError("no answer to an event")
+        for turn in range(_TURNS):
+            before = self._pulse()
+            await (self._start() if started is None else self._started(started))
             started = None
             if not await self._quiet():
                 continue
-            if self._late() == late and not self.gate.traffic.under_way:
+            after = self._pulse()
+            if after == before and not self.gate.traffic.under_way and (turn or not self._workers):
                 return
-            await asyncio.sleep(GRACE)
+            if after[0] != before[0]:
+                await asyncio.sleep(GRACE)
         if self.gate.traffic.under_way:
             await self.gate.fail_all()
+
+    def _pulse(self) -> tuple[int, int, int]:
+        """Return what grows while something goes on that the page's own clock knows nothing of: streams, workers."""
+        asked = len(self.gate.traffic.asked) if self._workers else 0
+        return len(self.gate.traffic.streams), self._workers.arrived, asked
+
+    async def _start(self) -> None:
+        """Give all clocks their budget."""
+        self._expired.clear()
+        await self._workers.grant()
+        await self._send("Emulation.setVirtualTimePolicy", **self._policy())
+
+    async def _started(self, started: Work) -> None:
+        """Wait for a start that is on its way."""
+        if await self._watched(started, WATCHDOG * 2) is None:
+            raise StuckError("no answer to an event")
 
     def _policy(self) -> dict[str, Any]:
         """Return how the page's clock is to run: it waits for all fetches but for event streams, which never end."""
         endless = any(not self._is_socket(number) for number in self.gate.traffic.streams)
         return {**_EXACT, "policy": "advance"} if endless else _EXACT
-
-    def _late(self) -> int:
-        """Count what does not go by the page's clock: streams and workers."""
-        workers = sum(1 for asked in self.gate.traffic.asked.values() if asked.kind == "worker")
-        return len(self.gate.traffic.streams) + workers
 
     def _is_socket(self, number: str) -> bool:
         """Say whether a stream is a WebSocket, for which the page's clock does not wait."""
@@ -205,17 +223,37 @@ class Tab:
         return asked is not None and asked.kind == "websocket"
 
     async def _quiet(self) -> bool:
-        """Wait until the clock's budget is spent; False where something had to be ended for it."""
+        """Wait until every clock's budget is spent; False where something had to be ended for it."""
         while True:
             self._check()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._expired.wait(), WATCHDOG)
+                await asyncio.wait_for(self._spent(), WATCHDOG)
                 return True
             self._check()
             if not await self._answers():
                 await self._terminate()
             elif not self.gate.traffic.under_way:
+                await self._workers.terminate()
                 return False
+
+    async def _spent(self) -> None:
+        """Wait for the page's clock and its workers'.
+
+        They share one time.  A thread that waits for a moment that another's advance has made past sleeps on until
+        it is poked, or its clock is started anew.
+        """
+        pokes = 0
+        while self._workers and not (self._expired.is_set() and self._workers.rest):
+            await asyncio.sleep(_POKE)
+            pokes += 1
+            if pokes % _POKES == 0 and not self.gate.traffic.under_way:
+                await self._workers.grant(again=True)
+                if not self._expired.is_set():
+                    await self._send("Emulation.setVirtualTimePolicy", **self._policy())
+            else:
+                self._workers.poke()
+                await self._send("Runtime.evaluate", expression="1")
+        await self._expired.wait()
 
     async def fire(self, node: int, event: Event) -> None:
         """Fire an event on a node and wait until the page is quiet; StuckError where the page is lost."""
@@ -242,10 +280,10 @@ class Tab:
             )
         )
         started = None
-        if event.type != "scroll" and not self.gate.traffic.streams:
+        if event.type != "scroll" and not self.gate.traffic.streams and not self._workers:
             self._expired.clear()
             started = asyncio.ensure_future(self._session.send("Emulation.setVirtualTimePolicy", **_EXACT))
-            started.add_done_callback(_spent)
+            started.add_done_callback(_taken)
         if await self._watched(call, WATCHDOG) is None:
             await self._terminate()
         self._check()
@@ -260,6 +298,7 @@ class Tab:
 
     async def _frames(self) -> None:
         """Let the page be drawn twice: only then is it known what came into view."""
+        await self._workers.grant()
         await self._send("Emulation.setVirtualTimePolicy", policy="pauseIfNetworkFetchesPending")
         await self._watched(self._session.send("Runtime.evaluate", expression=_DRAWN, awaitPromise=True), _DRAWING)
 
@@ -351,7 +390,7 @@ class Tab:
                 return task.result()
             if gone.done() and not self.gate.loading:
                 raise StuckError("the page is gone")
-            task.add_done_callback(_spent)
+            task.add_done_callback(_taken)
             return None
         finally:
             gone.cancel()
@@ -367,7 +406,7 @@ class Tab:
             await self._watched(self._session.send("Runtime.terminateExecution"), 1.0)
 
 
-def _spent(task: asyncio.Future[dict[str, Any]]) -> None:
+def _taken(task: asyncio.Future[dict[str, Any]]) -> None:
     """Take the outcome of work that nobody waits for any more."""
     if not task.cancelled():
         task.exception()
