@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import sysconfig
+import platform
+import sys
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -16,12 +17,8 @@ ROOT = Path(__file__).parent
 
 
 def flags() -> list[str]:
-    """Ask for speed: the hash's rounds are inlined into one long function only if GCC is told to."""
-    if os.name != "posix":
-        return []
-    params = ("large-function-growth=4000", "large-function-insns=100000", "inline-unit-growth=4000")
-    gcc = "gcc" in (os.environ.get("CC") or sysconfig.get_config_var("CC") or "")
-    return ["-O3", *(f"--param={param}" for param in params if gcc)]
+    """Ask for speed, and for no tables of a debugger."""
+    return ["-O3", "-g0"] if os.name == "posix" else []
 
 
 def extensions() -> list[Extension]:
@@ -40,13 +37,17 @@ def extensions() -> list[Extension]:
     text = engine.assemble(folder)
     if not source.exists() or source.read_text(encoding="utf-8") != text:  # else Cython need not do it again
         source.write_text(text, encoding="utf-8")
-    twin = Extension(
-        f"spider.url.{engine.COMPILED}",
-        [source.relative_to(ROOT).as_posix()],
-        extra_compile_args=flags(),
-    )
+    name = f"spider.url.{engine.COMPILED}"
+    twin = Extension(name, [source.relative_to(ROOT).as_posix()], extra_compile_args=flags())
     directives = {"boundscheck": False, "wraparound": False, "initializedcheck": False, "cdivision": True}
     built = cythonize([twin], language_level=3, compiler_directives=directives, quiet=True)
+    levels = engine.LEVELS if sys.platform == "linux" and platform.machine() == "x86_64" else {}
+    for level, instructions in levels.items():  # the same C once more, under another name
+        more = [f"-m{one}" for one in instructions]
+        macro = (f"PyInit_{engine.COMPILED}", f"PyInit_{engine.COMPILED}{level}")
+        built.append(
+            Extension(name + level, built[0].sources, define_macros=[macro], extra_compile_args=[*flags(), *more])
+        )
     for extension in built:
         extension.optional = True  # said here, since Cython's copy of an extension forgets it
     return built

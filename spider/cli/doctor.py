@@ -119,11 +119,12 @@ def _engine(_given: Globals) -> Iterator[Finding]:
 
     if os.environ.get(engine.PURE, "") not in {"", "0"}:
         yield Finding("URL machine", "less", f"interpreted, because {engine.PURE} says so", f"unset {engine.PURE}")
-    elif engine.compiled() is None:
+    elif (twin := engine.compiled()) is None:
         remedy = f"install a C compiler, then {_INSTALL} --force-reinstall --no-binary multimedia-spider"
         yield Finding("URL machine", "less", "interpreted: it gives the same answers, some ten times slower", remedy)
     else:
-        yield Finding("URL machine", "ok", "compiled")
+        level = twin.__name__.removeprefix(f"{twin.__package__}.{engine.COMPILED}").strip("_").upper()
+        yield Finding("URL machine", "ok", f"compiled, with {level}" if level else "compiled")
 
 
 def _browser(_given: Globals) -> Iterator[Finding]:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from spider.url.batch import Stamps
 from spider.url.fallback import attempt, whole
 from spider.url.ladder import KEY_LADDER
 from spider.url.spans import Lane  # the compiled twin has `spider.url.lane`'s
-from spider.url.stamp import Text, identify, stamp
+from spider.url.stamp import Text, identify
 from spider.url.value import URL, codec_of
 
 if TYPE_CHECKING:
@@ -80,7 +81,23 @@ def identify_all(
     hrefs: Iterable[Text], base: URL | Text, *, encoding: Text = "utf-8", ladder: Text = KEY_LADDER
 ) -> list[tuple[str, int] | None]:
     """Normalize a page's links at once, each with the hash of its key; see `normalize_all` and `identify`."""
-    addresses = normalize_all(hrefs, base, encoding=encoding)
     if ladder != KEY_LADDER:
+        addresses = normalize_all(hrefs, base, encoding=encoding)
         return [None if address is None else (address, identify(address, ladder=ladder)) for address in addresses]
-    return [None if address is None else (address, stamp(address)) for address in addresses]
+    codec = codec_of(encoding)
+    page = str(base)
+    lane: Lane = _page(page, codec)
+    texts: list[Text] = list(hrefs)
+    results: list[Any] = [None] * len(texts)
+    stamps: Stamps = Stamps(results)
+    place: cython.Py_ssize_t = 0
+    for text in texts:
+        text = text if type(text) is str else str(text)  # noqa: PLW2901
+        address: str | None = lane.address(text)
+        if address is None:
+            address = attempt(text, page, codec)
+        if address is not None:
+            stamps.put(place, address, lane.plain)
+        place += 1  # noqa: SIM113  # a C integer
+    stamps.end()
+    return results

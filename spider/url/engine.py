@@ -1,7 +1,9 @@
 """Which twin answers: the compiled one where there is one of this very source, else the interpreted one.
 
-Both are made of the files named in `PARTS`.  ``SPIDER_PURE=1`` in the environment asks for the
-interpreted one.  `setup.py` reads this file too, so it imports nothing of the project when loaded.
+Both are made of the files named in `PARTS`.  The compiled one is built once more for each of `LEVELS`,
+whose vector instructions hash many addresses at once: the best one that this processor knows answers.
+``SPIDER_PURE=1`` in the environment asks for the interpreted one.  `setup.py` reads this file too, so it
+imports nothing of the project when loaded.
 """
 
 from __future__ import annotations
@@ -12,10 +14,24 @@ from hashlib import blake2b
 from pathlib import Path
 from types import ModuleType
 
-__all__ = ["COMPILED", "PARTS", "PURE", "assemble", "choose", "compiled", "fingerprint", "interpreted"]
+__all__ = [
+    "COMPILED",
+    "LEVELS",
+    "PARTS",
+    "PURE",
+    "assemble",
+    "choose",
+    "compiled",
+    "fingerprint",
+    "interpreted",
+    "load",
+    "names",
+]
 
-PARTS = ("bytewise", "lane", "blake", "stamp", "address")
+PARTS = ("bytewise", "lane", "blake", "stamp", "batch", "address")
 COMPILED = "_twin"  # the extension module's name, beside this file
+LEVELS = {"_avx512": ("avx512f", "avx512bw", "avx512vl"), "_avx2": ("avx2",)}
+"""What more the extension is built for on x86-64, best first: the end of its name, and the instructions it uses."""
 PURE = "SPIDER_PURE"
 _HERE = Path(__file__).parent
 
@@ -55,13 +71,34 @@ def interpreted() -> ModuleType:
     return importlib.import_module("spider.url.address")
 
 
-def compiled() -> ModuleType | None:
-    """Import the compiled twin; None where there is none, or one of other sources than these."""
+def names() -> list[str]:
+    """Name the extensions that this processor can run, best first."""
+    known = _instructions()
+    return [COMPILED + level for level, needed in LEVELS.items() if known.issuperset(needed)] + [COMPILED]
+
+
+def _instructions() -> frozenset[str]:
+    """Name the processor's sets of instructions as Linux does; none where nothing tells."""
     try:
-        twin = importlib.import_module(f"spider.url.{COMPILED}")
+        with Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as lines:
+            flags = next((line for line in lines if line.startswith("flags")), "")
+    except OSError:
+        flags = ""
+    return frozenset(flags.partition(":")[2].split())
+
+
+def load(name: str) -> ModuleType | None:
+    """Import one of `names`; None where it was not built, or of other sources than these."""
+    try:
+        twin = importlib.import_module(f"spider.url.{name}")
         return twin if fingerprint() == twin.FINGERPRINT else None
     except (ImportError, AttributeError, OSError):
         return None
+
+
+def compiled() -> ModuleType | None:
+    """Import the best compiled twin; None where there is none."""
+    return next(filter(None, map(load, names())), None)
 
 
 def choose() -> ModuleType:

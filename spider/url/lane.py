@@ -24,6 +24,7 @@ from spider.url.bytewise import (
     IN_QUERY,
     OTHER,
     PERCENT,
+    SEMICOLON,
     STOP,
     UPPER,
     Bits,
@@ -82,8 +83,7 @@ class Lane:
     shifts: cython.bint  # whether even ASCII is encoded otherwise: ISO-2022-JP
     latin: cython.bint  # whether `p` is Latin-1: read once more in UTF-8 if any of it is `high`
     high: cython.bint
-    # The link.  Its answer begins with so much of `head`, then the host and port from `name` to `name_end`.
-    # `root` is behind the first slash of its path.
+    # The link.  Its answer begins with so much of `head`, then host and port; `root` is behind its path's first slash.
     p: Bytes
     n: Place
     head: Bytes
@@ -97,6 +97,9 @@ class Lane:
     bad_path: cython.bint
     bad_query: cython.bint
     seen: Bits
+    in_path: Bits
+    plain: cython.bint  # whether its key surely is the answer itself: it has no query, and no % or ; at all
+    base_plain: cython.bint
 
     def __init__(self, text: str, *, codec: str, ready: bool) -> None:
         """Take a page's normalized address, "" for none; `ready` says that it is a web page's."""
@@ -104,7 +107,8 @@ class Lane:
         self.raw = text.encode("ascii")
         self.ready = ready
         self.utf8, self.shifts = codec == "utf-8", codec == "iso2022_jp"
-        self.latin = self.high = False
+        self.latin = self.high = self.plain = False
+        self.base_plain = "%" not in text and ";" not in text
         self.scheme = self.origin = self.path = self.directory = 0
         if ready:
             self.scheme = text.index("/") + 2
@@ -119,6 +123,7 @@ class Lane:
     @cython.cfunc
     def address(self, text: str) -> str | None:
         """Normalize `text` as a link of the page; None where that is the machine's business."""
+        self.plain = False
         if cython.compiled and PyUnicode_KIND(text) == 1:
             self.p = cython.cast(Bytes, PyUnicode_1BYTE_DATA(text))
             self.latin = True
@@ -249,9 +254,9 @@ class Lane:
             return None
         if upper or self.bad_path or self.bad_query:
             return self._rewrite(text, i, slash, size)
-        if self.name == 0 and self.head_end == 0 and self.end == size and self.name_end == i and not slash:
-            return text
-        return self._answer(i, slash)
+        self.plain = self.base_plain and self.end == self.path_end and not self.in_path & (PERCENT | SEMICOLON)
+        same: cython.bint = self.name == 0 and self.head_end == 0 and self.end == size and self.name_end == i
+        return text if same and not slash else self._answer(i, slash)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -259,7 +264,7 @@ class Lane:
         """Read path and query from `i`, note what was found; say whether they are the lane's business."""
         path: Bits
         self.path_end = self._span(i, END)
-        path = self.seen
+        self.in_path = path = self.seen
         self.end = self._span(self.path_end, HASH)
         self.bad_query = self.seen & (IN_QUERY | HIGH) != 0
         self.bad_path = path & (IN_PATH | HIGH) != 0 or (path & DOT and has_dots(self.p, i, self.path_end))

@@ -41,6 +41,8 @@ class Lane:
 
     __slots__ = ("directory", "origin", "path", "ready", "scheme", "shifts", "text", "utf8")
 
+    plain = False  # nothing is known of the answer's key
+
     def __init__(self, text: str, *, codec: str, ready: bool) -> None:
         """Take a page's normalized address, "" for none; `ready` says that it is a web page's."""
         self.text = text

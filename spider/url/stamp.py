@@ -15,6 +15,7 @@ from spider.url.blake import LITTLE, digest
 from spider.url.bytewise import (
     CLASS,
     END,
+    HEX,
     HIGH,
     IN_OPAQUE,
     PERCENT,
@@ -55,8 +56,14 @@ def mark(first: cython.uchar, second: cython.uchar, length: Place) -> Place:
     return ((first | 32) * 7 + (second | 32) * 13 & 127) << 5 | min(length, 31)
 
 
+# What ends a run of bytes of a query that mean nothing to its key: & = % and whatever is no ASCII.
+BREAKS = cython.declare(cython.uchar[256])
+
+
 def fill_marks() -> None:
-    """Mark the names that `spider.url.ladder` knows."""
+    """Mark the names that `spider.url.ladder` knows, and the bytes that matter in a query."""
+    for byte in range(256):
+        BREAKS[byte] = byte in b"&=%" or byte > 126
     for name in NAMES:
         MARKED[mark(ord(name[0]), ord(name[1]) if len(name) > 1 else 0, len(name))] = 1
     for name in PREFIXES:
@@ -87,19 +94,26 @@ def value(byte: cython.uchar) -> cython.uint:
 @cython.exceptval(check=False)
 def is_raw_escape(p: Bytes, i: Place, n: Place) -> cython.bint:
     """Say whether the percent sign at `i` begins an escape that the ladder writes otherwise."""
-    byte: cython.uint
     if i + 2 >= n or not (is_hex(p[i + 1]) and is_hex(p[i + 2])):
         return False
     if p[i + 1] > 96 or p[i + 2] > 96:
         return True
-    byte = value(p[i + 1]) << 4 | value(p[i + 2])
+    return is_unreserved(value(p[i + 1]) << 4 | value(p[i + 2]))
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def is_unreserved(byte: cython.uint) -> cython.bint:
+    """Say whether a byte is an unreserved character (RFC 3986, 2.3)."""
     return 97 <= byte | 32 <= 122 or 48 <= byte <= 57 or byte == 45 or byte == 46 or byte == 95 or byte == 126
 
 
 # What has to be done to an address to have its key.
 NOTHING = cython.declare(cython.uint, 0)
 SORT = cython.declare(cython.uint, 1)  # drop parameters of its query and sort them
-CLIMB = cython.declare(cython.uint, 2)  # ask the ladder
+RESPELL = cython.declare(cython.uint, 2)  # write its escapes otherwise, and look again
+CLIMB = cython.declare(cython.uint, 3)  # ask the ladder
 
 
 @cython.cfunc
@@ -115,8 +129,10 @@ def unsettled(p: Bytes, n: Place) -> cython.uint:
         bits = CLASS[p[i]]
         if bits & END:
             return unsettled_query(p, i + 1, n) if p[i] == 63 else CLIMB
-        if bits & (HIGH | IN_OPAQUE) or (bits & PERCENT and is_raw_escape(p, i, n)):
+        if bits & (HIGH | IN_OPAQUE):
             return CLIMB
+        if bits & PERCENT and is_raw_escape(p, i, n):
+            return RESPELL
         if bits & SEMICOLON and i + 1 < n and p[i + 1] | 32 in (106, 112, 115):  # j p s: of a session's names
             return CLIMB
         i += 1
@@ -137,9 +153,19 @@ def is_dropped(p: Bytes, i: Place, k: Place, n: Place) -> cython.bint:
 
 
 @cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def find_break(p: Bytes, i: Place, n: Place) -> Place:
+    """Find the next byte of a query that means something to its key."""
+    while i < n and not BREAKS[p[i]]:
+        i += 1
+    return i
+
+
+@cython.cfunc
 def unsettled_query(p: Bytes, i: Place, n: Place) -> cython.uint:
     """Say what is to be done to a query's parameters, from `i` on."""
-    begin: Place = i
+    begin: Place
     end: Place
     before: Place = 0
     before_end: Place = 0
@@ -147,11 +173,16 @@ def unsettled_query(p: Bytes, i: Place, n: Place) -> cython.uint:
     while i <= n:
         begin = i
         end = -1
-        while i < n and p[i] != 38:
+        while True:
+            i = find_break(p, i, n)
+            if i == n or p[i] == 38:
+                break
+            if p[i] > 126:
+                return CLIMB
+            if p[i] == 37 and is_raw_escape(p, i, n):
+                return RESPELL
             if p[i] == 61 and end < 0:
                 end = i
-            elif (p[i] == 37 and is_raw_escape(p, i, n)) or p[i] > 126:
-                return CLIMB
             i += 1
         if end < 0:
             end = i
@@ -187,8 +218,11 @@ def name_end(p: Bytes, i: Place, n: Place) -> Place:
 
 
 @cython.cfunc
-def sorted_digest(p: Bytes, n: Place) -> cython.longlong:
-    """Hash an address without what the ladder drops of its query, and the rest sorted by name, stably."""
+def write_sorted(out: Bytes, p: Bytes, n: Place) -> Place:
+    """Write an address without what the ladder drops of its query, and the rest sorted by name, stably.
+
+    Return its length; -1 where its parameters are too many.
+    """
     begins: Place[64]
     ends: Place[64]
     count: Place = 0
@@ -212,8 +246,7 @@ def sorted_digest(p: Bytes, n: Place) -> cython.longlong:
         begins[o], ends[o] = k, i
         count += 1
     if i < n:
-        return hashed(key(p[:n].decode("ascii")))
-    out = take_room(n)
+        return -1
     o = 0
     while p[o] != 63:
         out[o] = p[o]
@@ -221,9 +254,59 @@ def sorted_digest(p: Bytes, n: Place) -> cython.longlong:
     for k in range(count):
         out[o] = 38 if k else 63
         o = copy_bytes(out, o + 1, p, begins[k], ends[k])
-    result: cython.longlong = digest(out, o)
+    return o
+
+
+@cython.cfunc
+def sorted_digest(p: Bytes, n: Place) -> object:
+    """Hash what `write_sorted` writes."""
+    out = take_room(n)
+    o = write_sorted(out, p, n)
+    result: object = hashed(key(p[:n].decode("ascii"))) if o < 0 else digest(out, o)
     PyMem_Free(out)
     return result
+
+
+@cython.cfunc
+def respelled_digest(url: str, p: Bytes, n: Place) -> object:
+    """Hash the key of an address whose escapes are to be written otherwise, as `spider.url.ladder.escapes` does."""
+    i: Place = 0
+    o: Place = 0
+    byte: cython.uint
+    out = take_room(n)
+    while i < n:
+        if p[i] != 37 or not is_raw_escape(p, i, n):
+            out[o] = p[i]
+            o += 1
+            i += 1
+            continue
+        byte = value(p[i + 1]) << 4 | value(p[i + 2])
+        if is_unreserved(byte) and not is_in_escape(p, i):
+            out[o] = byte
+            o += 1
+        else:
+            out[o] = 37
+            out[o + 1] = HEX[byte >> 4]
+            out[o + 2] = HEX[byte & 15]
+            o += 3
+        i += 3
+    todo = unsettled(out, o)
+    result: object
+    if todo == NOTHING:
+        result = digest(out, o)
+    elif todo == SORT:
+        result = sorted_digest(out, o)
+    else:
+        result = hashed(key(url))
+    PyMem_Free(out)
+    return result
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def is_in_escape(p: Bytes, i: Place) -> cython.bint:
+    """Say whether a percent sign with at most one digit stands right before: decoding could make a new escape."""
+    return i > 0 and (p[i - 1] == 37 or (i > 1 and p[i - 2] == 37 and is_hex(p[i - 1])))
 
 
 def hashed(text: str) -> int:
@@ -243,6 +326,8 @@ def stamp(url: str) -> object:
                 return digest(p, PyUnicode_GET_LENGTH(url))
             if todo == SORT:
                 return sorted_digest(p, PyUnicode_GET_LENGTH(url))
+            if todo == RESPELL:
+                return respelled_digest(url, p, PyUnicode_GET_LENGTH(url))
     return hashed(key(url))
 
 

@@ -18,12 +18,16 @@ __all__ = [
     "exceptval",
     "final",
     "inline",
+    "longlong",
+    "p_longlong",
     "p_uchar",
     "p_ulonglong",
+    "pointer",
     "typedef",
     "uchar",
     "uint",
     "ulonglong",
+    "void",
 ]
 
 _Thing = TypeVar("_Thing")
@@ -61,4 +65,10 @@ def declare(kind: Any, value: Any = None) -> Any:  # noqa: ANN401  # an array or
     return kind if value is None else value
 
 
-uchar = uint = bint = ulonglong = Py_ssize_t = p_uchar = p_ulonglong = _Type()
+uchar = uint = bint = longlong = ulonglong = Py_ssize_t = void = _Type()
+p_uchar = p_longlong = p_ulonglong = _Type()
+
+
+def pointer(kind: _Thing) -> _Thing:
+    """Leave a type as it is."""
+    return kind

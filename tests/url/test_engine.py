@@ -57,12 +57,25 @@ def test_a_stale_twin_does_not_answer(copy: Path, part: str) -> None:
 
 
 def test_a_broken_twin_does_not_answer(copy: Path) -> None:
-    """So is one that cannot be loaded."""
-    suffix = next((copy / "spider" / "url").glob(f"{engine.COMPILED}*.so"), None)
-    broken = suffix or copy / "spider" / "url" / f"{engine.COMPILED}.so"
-    broken.unlink(missing_ok=True)
-    broken.write_bytes(b"no library")
+    """So is one that cannot be loaded: the next best answers, at last the interpreted one."""
+    url = copy / "spider" / "url"
+    built = [next(url.glob(f"{name}.*.so"), None) for name in engine.names()]
+    for path in filter(None, built[:-1]):
+        path.unlink()
+        path.write_bytes(b"no library")
+    assert ask(copy)[0] == str(built[-1] is not None)
+    last = built[-1] or url / f"{engine.COMPILED}.so"
+    last.unlink(missing_ok=True)
+    last.write_bytes(b"no library")
     assert ask(copy)[0] == "False"
+
+
+@pytest.mark.parametrize(("known", "level"), [("avx2 sse", "_avx2"), ("sse", ""), ("avx512f avx2", "_avx2"), ("", "")])
+def test_the_processor_decides(monkeypatch: pytest.MonkeyPatch, known: str, level: str) -> None:
+    """A twin is asked only where the processor has all the instructions that it is made of, the best one first."""
+    monkeypatch.setattr(engine, "_instructions", lambda: frozenset(known.split()))
+    assert engine.names()[0] == engine.COMPILED + level
+    assert engine.names()[-1] == engine.COMPILED
 
 
 def test_the_twins_know_what_they_are(twin: ModuleType) -> None:

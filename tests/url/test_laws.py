@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from spider.url import STEPS, InvalidURL, key, parse, stamp, trace
 from spider.url import lane as lane_module
-from spider.url.engine import compiled, interpreted
+from spider.url.engine import interpreted, load, names
 from spider.url.fallback import attempt
 
 PIECES = st.sampled_from(
@@ -38,7 +38,7 @@ LAW = settings(max_examples=250, deadline=None)
 
 def twins() -> list[ModuleType]:
     """List the twins there are."""
-    return [interpreted(), *filter(None, [compiled()])]
+    return [interpreted(), *filter(None, map(load, names()))]
 
 
 def tried(function: Callable[..., object], *arguments: object, **named: object) -> str | None:
@@ -78,6 +78,29 @@ def test_twins_agree_with_the_machine(text: str, base: str, encoding: str) -> No
         assert normalized(twin, text, base, encoding) == whole
         assert twin.normalize_all([text], base, encoding=encoding) == [whole]
         assert twin.identify_all([text], base, encoding=encoding) == [whole and (whole, twin.identify(whole))]
+
+
+@LAW
+@given(st.lists(st.tuples(TEXTS, st.integers(0, 300)), max_size=40), BASES)
+def test_links_at_once_are_hashed_as_each_alone(links: list[tuple[str, int]], base: str) -> None:
+    """However many a page's links are, long and short, each gets the hash of its own key."""
+    texts = [f"{text}{'x' * more}" for text, more in links]
+    addresses = interpreted().normalize_all(texts, base)
+    expected = [None if address is None else (address, stamp.hashed(key(address))) for address in addresses]
+    for twin in twins():
+        assert twin.identify_all(texts, base) == expected
+
+
+@LAW
+@given(st.lists(st.text(alphabet="%2e3a5fA?&=;b/", max_size=40), max_size=20))
+def test_escapes_are_hashed_as_they_are_to_be_written(paths: list[str]) -> None:
+    """So it is where escapes stand close together, are written in small letters or stand for letters."""
+    texts = [f"http://h/{path}" for path in paths]
+    addresses = interpreted().normalize_all(texts, "http://h/")
+    expected = [None if address is None else (address, stamp.hashed(key(address))) for address in addresses]
+    for twin in twins():
+        assert twin.identify_all(texts, "http://h/") == expected
+        assert [twin.identify(address) for address in addresses if address] == [each[1] for each in expected if each]
 
 
 @LAW
