@@ -18,6 +18,7 @@ __all__ = [
     "Failed",
     "Fetched",
     "Fetcher",
+    "Health",
     "Link",
     "LinkState",
     "Media",
@@ -131,17 +132,17 @@ class Reason(Coded):
     @property
     def heals(self) -> bool:
         """Whether the failure may pass by itself, so that the link gets a retry_at."""
-        return self in _HEALS
+        return self.value not in {"client", "redirect", "content", "robots", "refused", "internal"}
 
 
-_HEALS = frozenset(Reason) - {
-    Reason.CLIENT,
-    Reason.REDIRECT,
-    Reason.CONTENT,
-    Reason.ROBOTS,
-    Reason.REFUSED,
-    Reason.INTERNAL,
-}
+class Health(Coded):
+    """What a check found of a medium's address; dead is also where a page stands in its place."""
+
+    ALIVE = "alive", 1
+    MOVED = "moved", 2
+    DEAD = "dead", 3
+    CLOSED = "closed", 4
+    UNSURE = "unsure", 5
 
 
 class SeedOrigin(Coded):
@@ -188,10 +189,7 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where in a document something stood: the tag and the attribute, both lower case.
-
-    Prints as ``tag@attribute``.  A header is ``header@refresh``; a script string ``script@text``.
-    """
+    """Where in a document something stood: tag and attribute, lower case; ``header@refresh`` is a header."""
 
     tag: str
     attribute: str
@@ -281,7 +279,7 @@ class Request:
     (1 is the first).  `link_id`, `host_id`, `seed_id` are the rows it stands for; 0 is none.
     `late` says that it was found on a copy of another page; `known` is the content hash of its page when
     last read, None when it never was, 0 when it is to be read anew.  `headers` are sent beside the
-    client's own (If-None-Match, Authorization …).
+    client's own (If-None-Match, Authorization …); `method` is GET, or HEAD, whose answer has no body.
     """
 
     url: str
@@ -298,6 +296,7 @@ class Request:
     late: bool = False
     known: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    method: str = "GET"
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,7 @@ COMMANDS = (
     Command("seeds", "Crawl", "Keep the list of seeds: add, search, confirm, disable, remove."),
     Command("retry", "Crawl", "Let failed links wait for another try."),
     Command("forget", "Crawl", "Drop what is known of a host or address, for good."),
+    Command("check", "Crawl", "Ask whether the media found are still there."),
     Command("report", "Ask", "Show the pages with their media."),
     Command("tree", "Ask", "Show the links as a tree, from each seed."),
     Command("status", "Ask", "Count links by state, and pages with media."),

@@ -42,6 +42,7 @@ def which_options(function: _Function) -> _Function:
         click.option(
             "--gone", is_flag=True, help="What is no longer there; with the two above, what went within that time."
         ),
+        click.option("--dead", is_flag=True, help="Only what spider check found dead."),
         click.option("--since", metavar="AGE", type=SettingType(SINCE), help=SINCE.help),
         click.option("--new", is_flag=True, help="Only what the last crawl saw first."),
         click.option(
@@ -79,7 +80,7 @@ def narrowed(
     confidence: str,
     new: bool,
     since: float | None,
-    **which: Any,  # noqa: ANN401  # seed, host, match and gone, as they are
+    **which: Any,  # noqa: ANN401  # seed, host, match, gone and dead, as they are
 ) -> dict[str, Any]:
     """Return the arguments of `ask.media_rows` that the options' values ask for."""
     return which | {
@@ -92,7 +93,7 @@ def narrowed(
 def given_options(which: dict[str, Any]) -> tuple[str, ...]:
     """Return the options that narrow, as they would be typed; none where nothing narrows."""
     usual = {None, False, "all", "link"}
-    given = {name: getattr(value, "pattern", value) for name, value in which.items() if value not in usual}
+    given = {name: getattr(value, "text", value) for name, value in which.items() if value not in usual}
     return tuple(f"--{name}" if value is True else f"--{name} {value}" for name, value in given.items())
 
 

@@ -1,12 +1,13 @@
 """What is worth visiting, in which order, and who does it: the room where all others meet.
 
-`Crawler` runs a `Plan` over a database from its seeds.
+`Crawler` runs a `Plan` over a database from its seeds; `Checker` asks whether the media found are still there.
 """
 
 from __future__ import annotations
 
+from spider.crawl.checker import Checker, Choice, Standing
 from spider.crawl.crawler import Crawler, Snapshot
 from spider.crawl.plan import Plan
 from spider.crawl.seeds import Seed, load_seeds, read_seeds
 
-__all__ = ["Crawler", "Plan", "Seed", "Snapshot", "load_seeds", "read_seeds"]
+__all__ = ["Checker", "Choice", "Crawler", "Plan", "Seed", "Snapshot", "Standing", "load_seeds", "read_seeds"]

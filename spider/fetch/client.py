@@ -162,7 +162,8 @@ class Client:
         headers = _merged(_merged(self._headers, asking.request.headers), self._passes.headers(origin, target))
         with self._pool.seat(host, allowance):
             exchange = Exchange(self._pool, origin, self._guard)
-            prepared = Prepared(asking.request.url, target, headers, exchange)
+            request = asking.request
+            prepared = Prepared(request.method, request.url, target, headers=headers, exchange=exchange)
             began = time.monotonic()
             sound = False
             try:
@@ -192,7 +193,8 @@ class _Asking:
         if "content-type" in headers:  # of several the last counts (Fetch standard, section 2.2.2)
             headers["content-type"] = raw.headers.getlist("content-type")[-1]
         body, truncated, size = b"", False, _declared(headers)
-        if self.reads(raw.status, headers.get("content-type", "").partition(";")[0].strip().lower()):
+        media_type = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if self.request.method != "HEAD" and self.reads(raw.status, media_type):
             body, truncated = _body(raw, headers, self.max_size)
             size = len(body)
         elapsed = time.monotonic() - began

@@ -144,10 +144,10 @@ class Adapter(HTTPAdapter):
 class Prepared(requests.PreparedRequest):
     """A request with nothing left to prepare."""
 
-    def __init__(self, url: str, target: str, headers: Mapping[str, str], exchange: Exchange) -> None:
+    def __init__(self, method: str, url: str, target: str, *, headers: Mapping[str, str], exchange: Exchange) -> None:
         """Fill in by hand what `prepare` would parse and encode again."""
         super().__init__()
-        self.method, self.url, self.body = "GET", url, None
+        self.method, self.url, self.body = method, url, None
         self.headers = cast("Any", headers)
         self.target, self.exchange = target, exchange
 

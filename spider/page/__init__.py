@@ -6,9 +6,9 @@ raise.  This room knows no database and no crawl.
 
 from __future__ import annotations
 
-from spider.page.kinds import media_kind
+from spider.page.kinds import media_kind, mime_of
 from spider.page.manifests import Manifest, manifest
 from spider.page.reader import read
 from spider.page.signatures import signature, sniff
 
-__all__ = ["Manifest", "manifest", "media_kind", "read", "signature", "sniff"]
+__all__ = ["Manifest", "manifest", "media_kind", "mime_of", "read", "signature", "sniff"]

@@ -13,7 +13,7 @@ from typing import Final
 
 from spider.model import MediaKind
 
-__all__ = ["EXTENSIONS", "MIME_TYPES", "by_mime", "extension", "media_kind"]
+__all__ = ["EXTENSIONS", "MIME_TYPES", "SILENT", "by_mime", "extension", "media_kind", "mime_of"]
 
 VIDEO, AUDIO, FLASH = MediaKind.VIDEO, MediaKind.AUDIO, MediaKind.FLASH
 
@@ -141,6 +141,18 @@ def by_mime(mime: str | None, url: str = "") -> Kind | None:
     if found is None and name.startswith(("video/", "audio/")):
         found = (VIDEO if name[0] == "v" else AUDIO), name[6:].removeprefix("x-")[:20]
     return found
+
+
+# The usual name of a format, where the table's first of its kind is another.
+_USUAL: Final = MappingProxyType({"mp3": "audio/mpeg", "avi": "video/x-msvideo", "wmv": "video/x-ms-wmv"})
+
+
+def mime_of(kind: MediaKind, form: str) -> str:
+    """Return the type that a format is usually served with: its registered name, else the first that is known."""
+    names = [name for name, told in MIME_TYPES.items() if told == (kind, form)]
+    own = [name for name in names if name.startswith(f"{kind}/")]
+    plain = [name for name in own if not name.startswith(f"{kind}/x-")]
+    return _USUAL.get(form) or next(iter(plain or own or names), f"{kind}/x-{form}")
 
 
 def by_name(url: str) -> Kind | None:

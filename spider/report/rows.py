@@ -12,8 +12,11 @@ if TYPE_CHECKING:
 
 __all__ = ["ERROR_COLUMNS", "MEDIA_COLUMNS", "error_record", "media_record"]
 
-MEDIA_COLUMNS = ("page", "title", "media", "kind", "text", "source", "seed", "depth", "first_seen", "last_seen")
-"""The report's columns; later ones are appended."""
+MEDIA_COLUMNS = (
+    *("page", "title", "media", "kind", "text", "source", "seed", "depth", "first_seen", "last_seen"),
+    *("health", "status", "type", "size", "moved_to", "checked_at"),
+)
+"""The report's columns; later ones are appended.  From `health` on they tell what a check found."""
 
 ERROR_COLUMNS = ("url", "reason", "message", "status", "attempt", "retry_at", "seed", "depth", "parent")
 """The columns of the list of errors."""
@@ -32,6 +35,12 @@ def media_record(row: MediaRow) -> dict[str, Value]:
         "depth": row.depth,
         "first_seen": iso(row.first_seen),
         "last_seen": iso(row.last_seen),
+        "health": None if row.health is None else str(row.health),
+        "status": row.status or None,
+        "type": row.served,
+        "size": row.size,
+        "moved_to": row.moved_to,
+        "checked_at": None if row.checked_at is None else iso(row.checked_at),
     }
 
 

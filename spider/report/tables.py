@@ -131,7 +131,19 @@ def _media_details(record: Record) -> list[str]:
     """Return what is told of a medium below its address."""
     first, last = record["first_seen"], record["last_seen"]
     text = [f"“{record['text']}”"] if record["text"] else []
-    return [*text, str(record["source"]), f"seen {first}" if first == last else f"seen {first} to {last}"]
+    seen = f"seen {first}" if first == last else f"seen {first} to {last}"
+    return [*text, str(record["source"]), seen, *_checked(record)]
+
+
+def _checked(record: Record) -> list[str]:
+    """Return what a check found of a medium, where one was made."""
+    if not record["health"]:
+        return []
+    said = f" with status {record['status']}" if record["status"] and record["health"] != "alive" else ""
+    moved = [f"moved to {record['moved_to']}"] if record["moved_to"] else []
+    told = [str(record["type"])] if record["type"] else []
+    size = [f"{record['size']:,} bytes"] if record["size"] is not None else []
+    return [*moved, *told, *size, f"found {record['health']}{said} {record['checked_at']}"]
 
 
 def _error_details(record: Record) -> list[str]:

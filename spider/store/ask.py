@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from spider import url as urls
 from spider.errors import InputError
-from spider.model import Confidence, LinkState, MediaKind, Reason, SeedStatus
+from spider.model import Confidence, Health, LinkState, MediaKind, Reason, SeedStatus
 from spider.patterns import Pattern
 from spider.store import dialect
 from spider.store.adoption import WITHDRAWN
@@ -55,7 +55,8 @@ class MediaRow:
     """One medium on one page, as reports show it; times are UTC microseconds.
 
     `title` is the page's, `name` the medium's own.  `size` is in bytes and `duration` in seconds, where known;
-    `gone_at` None means it is still there.
+    `gone_at` None means it is still there.  What a check found of its own address, where there was one, are `size`,
+    `health`, `status` (0: no answer), `served` (its real type), `moved_to` and `checked_at`.
     """
 
     page: str
@@ -76,6 +77,11 @@ class MediaRow:
     duration: float | None = None
     size: int | None = None
     gone_at: int | None = None
+    health: Health | None = None
+    status: int | None = None
+    served: str | None = None
+    moved_to: str | None = None
+    checked_at: int | None = None
 
 
 def media_rows(  # noqa: PLR0913  # one for each thing that is asked
@@ -88,18 +94,19 @@ def media_rows(  # noqa: PLR0913  # one for each thing that is asked
     match: Pattern | None = None,
     gone: bool | None = False,
     since: int | None = None,
+    dead: bool = False,
 ) -> Iterator[MediaRow]:
     """Stream the media of pages, in the order the pages were found.
 
     `confidence` is the least sure level shown; `seed` an address of the list, `host` the page's host
     name; `match` is searched in the addresses of page and medium, the title and the text.  `gone` shows
     those that are gone in place of those that are there, None both; `since` only what was first seen, or went,
-    from a moment (UTC microseconds) on.  InputError where there is no such seed.
+    from a moment (UTC microseconds) on; `dead` only what a check found dead.  InputError where there is no such seed.
     """
     seed_id = None if seed is None else find_seed(connection, seed)
     shown = [level for level in Confidence if level.rank <= confidence.rank]
     streams = [
-        _streamed(connection, kind, _of_kind(kind, shown, gone=gone, since=since), (seed_id, host))
+        _streamed(connection, kind, _of_kind(kind, shown, gone=gone, since=since, dead=dead), (seed_id, host))
         for kind in MediaKind
         if kind in kinds
     ]
@@ -108,7 +115,9 @@ def media_rows(  # noqa: PLR0913  # one for each thing that is asked
             yield row
 
 
-def _of_kind(kind: MediaKind, shown: Collection[Confidence], *, gone: bool | None, since: int | None) -> sa.Select[Any]:
+def _of_kind(
+    kind: MediaKind, shown: Collection[Confidence], *, gone: bool | None, since: int | None, dead: bool
+) -> sa.Select[Any]:
     rows = table(MEDIA[kind])
     query = (
         sa.select(
@@ -129,6 +138,7 @@ def _of_kind(kind: MediaKind, shown: Collection[Confidence], *, gone: bool | Non
             rows.c.duration,
             _CHECK.c.size,
             rows.c.gone_at,
+            *(_CHECK.c[name] for name in ("health", "status", "mime", "moved_to", "checked_at")),
         )
         .join_from(rows, _LINK, rows.c.page_id == _LINK.c.id)
         .join(_SEED, _LINK.c.seed_id == _SEED.c.id)
@@ -139,6 +149,8 @@ def _of_kind(kind: MediaKind, shown: Collection[Confidence], *, gone: bool | Non
     )
     if gone is not None:
         query = query.where(rows.c.gone_at.is_not(None) if gone else rows.c.gone_at.is_(None))
+    if dead:
+        query = query.where(_CHECK.c.health == Health.DEAD)
     first, last = rows.c.first_seen, rows.c.gone_at
     moment = {True: last, False: first, None: sa.func.coalesce(last, first)}[gone]
     return query if since is None else query.where(moment >= since)

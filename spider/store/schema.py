@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, declared_attr, mapped_column
 
-from spider.model import Confidence, LinkState, Reason, Relation, SeedOrigin, SeedStatus
+from spider.model import Confidence, Health, LinkState, Reason, Relation, SeedOrigin, SeedStatus
 from spider.store.columns import Base, BigInt, Code, number, partial, state_is, table, time
 from spider.store.graph_schema import Resource, State, Transition
 
@@ -255,10 +255,12 @@ class MediaCheck(Base):
         BigInt, primary_key=True, autoincrement=False, doc="As in Video, Audio, Flash."
     )
     url: Mapped[str] = mapped_column(sa.Text, doc="The address asked.")
+    health: Mapped[Health] = mapped_column(Code(Health), doc="What was found: alive, moved, dead, closed, unsure.")
     status: Mapped[int] = mapped_column(sa.SmallInteger, doc="HTTP status; 0 when no answer came.")
+    reason: Mapped[Reason | None] = mapped_column(Code(Reason), doc="Why no answer came, or none that counts.")
     mime: Mapped[str | None] = mapped_column(sa.Text, doc="Its type by signature or header.")
     size: Mapped[int | None] = mapped_column(BigInt, doc="Bytes.")
-    moved_to: Mapped[str | None] = mapped_column(sa.Text, doc="Where it redirects to.")
+    moved_to: Mapped[str | None] = mapped_column(sa.Text, doc="Where it has moved for good.")
     checked_at: Mapped[int] = time("When it was checked")
 
 

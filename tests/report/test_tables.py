@@ -22,6 +22,7 @@ PAGE: dict[str, str | int | float | None] = {
     "depth": 2,
     "first_seen": "2026-11-30T20:56:03Z",
     "last_seen": "2026-11-30T20:56:03Z",
+    **dict.fromkeys(("health", "status", "type", "size", "moved_to", "checked_at")),
 }
 FAILURE: dict[str, str | int | float | None] = {
     "url": "http://museum.example/gone.html",
@@ -74,6 +75,17 @@ def test_a_terminal_s_lines_are_wrapped() -> None:
         "",
         "1 page with 1 video",
     ]
+
+
+def test_what_a_check_found_stands_below_a_medium() -> None:
+    """Type, size, the new place and the health with its moment; what was never checked says nothing of it."""
+    checked = PAGE | {"health": "dead", "status": 404, "checked_at": "2026-12-01T00:00:00Z"}
+    moved = {"health": "moved", "status": 200, "type": "video/mp4", "size": 1234, "moved_to": "http://b.example/"}
+    lines = texts(media_lines([checked, checked | moved], None))
+    assert lines[3].endswith(" · found dead with status 404 2026-12-01T00:00:00Z")
+    assert lines[5].endswith(
+        " · moved to http://b.example/ · video/mp4 · 1,234 bytes · found moved with status 200 2026-12-01T00:00:00Z"
+    )
 
 
 def test_failures_tell_all_that_is_known() -> None:
