@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol, Self
 
+from spider.states import Rendering
+
 __all__ = [
     "Accepted",
     "Coded",
@@ -128,6 +130,7 @@ class Reason(Coded):
     ROBOTS_UNREACHABLE = "robots-unreachable", 13  # robots.txt failed with 5xx or no answer: closed for now
     REFUSED = "refused", 14  # the guard or a setting refuses it
     INTERNAL = "internal", 15  # the spider's own fault; nothing is lost, the report has the trace
+    BROWSER = "browser", 16  # the browser died of it, or with it
 
     @property
     def heals(self) -> bool:
@@ -221,9 +224,8 @@ class Link:
 class Media:
     """One medium that a page holds, told once or in several places.
 
-    `h` is the signed 64-bit hash of the key of `url`.  `sources` are all the places, `source` the
-    surest of them.  `duration` is in seconds; `format` a container or manifest (mp4, hls, dash, swf);
-    `page` the page that holds it, where another document (a sitemap) says so.
+    `h` is the signed 64-bit hash of the key of `url`.  `sources` are all the places, `source` the surest.
+    `duration` is in seconds, `format` a container or manifest; `page` holds it, where a sitemap says so.
     """
 
     url: str
@@ -303,10 +305,9 @@ class Request:
 class Response:
     """What came back, whatever its status; one response, no redirect followed.
 
-    `headers` has lower-case names; repeated headers are joined by ", ".  `body` is decoded content,
-    at most the client's max size (`truncated` says it was cut), and empty where it was not read
-    (a redirect, or a type that is not a page's).  `location` is the absolute, fragment-free target
-    of a redirect, None otherwise.  `elapsed` is seconds to the end of the body, `latency` to the headers.
+    `headers` has lower-case names; repeated headers are joined by ", ".  `body` is decoded content, at most
+    the client's max size (`truncated`: it was cut), empty where it was not read.  `location` is the absolute,
+    fragment-free target of a redirect.  `elapsed` is seconds to the end of the body, `latency` to the headers.
     """
 
     request: Request
@@ -331,7 +332,6 @@ class Fetcher(Protocol):
 
     def fetch(self, request: Request) -> Iterator[Response]:
         """Yield the responses; raise `errors.FetchError` where none comes."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,8 +360,8 @@ class Fetched:
     be a medium itself is `medium`, and belongs to the page that showed it.  `redirect` is where the
     response sends us on, when that is accepted.  `content_hash` is the signed 64-bit BLAKE2b of the body;
     `unchanged` says that it is what was read before (304, or the same hash), so that it was not read
-    again; `void` that the link was a guess which came to nothing, so that nothing is kept of it; `copy`,
-    set when it is recorded, that its page is a copy of another, or nearly one.
+    again; `void` that a guess came to nothing, and nothing is kept of it; `copy`, set when it is recorded,
+    that its page is a copy of another, or nearly one.  `rendering` tells of its page as an application.
     """
 
     request: Request
@@ -375,6 +375,7 @@ class Fetched:
     unchanged: bool = False
     void: bool = False
     copy: bool = False
+    rendering: Rendering | None = None
 
 
 @dataclass(frozen=True, slots=True)

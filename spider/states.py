@@ -5,9 +5,10 @@ They are numbers and texts alone, as a browser found them and as the database ke
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-__all__ = ["Resource", "State", "StateGraph", "Transition"]
+__all__ = ["Rendering", "Resource", "State", "StateGraph", "Transition"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +58,17 @@ class StateGraph:
     states: tuple[State, ...] = ()
     transitions: tuple[Transition, ...] = ()
     resources: tuple[Resource, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """What is known of a page as an application.
+
+    `looks` names the libraries that its scripts seem to be, or says how else it looks like one.  Where a browser
+    has explored it, `graph` is what it found and `needs` gives the first state of each medium that the document
+    alone does not show, by the hash of its address.
+    """
+
+    looks: tuple[str, ...] = ()
+    graph: StateGraph | None = None
+    needs: Mapping[int, int] = field(default_factory=dict)

@@ -5,8 +5,6 @@ The moves themselves are `frontier`'s; reading for reports is `ask`.
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
@@ -15,7 +13,8 @@ import sqlalchemy as sa
 
 from spider import url as urls
 from spider.model import Failed, Fetched, Link, Media, Outcome, Reason, Relation, Request, Skipped
-from spider.store import changes, dialect, frontier, seeds, takedown
+from spider.states import Rendering
+from spider.store import changes, dialect, frontier, graphs, held, seeds, takedown
 from spider.store.changes import originals
 from spider.store.frontier import Failure, NewLink
 from spider.store.likeness import near_originals
@@ -46,6 +45,7 @@ class _Batch:
     gone: list[Request] = field(default_factory=list)
     failed_pages: list[dict[str, object]] = field(default_factory=list)
     media: dict[str, list[dict[str, object]]] = field(default_factory=lambda: {kind: [] for kind in MEDIA})
+    graphs: dict[int, Rendering] = field(default_factory=dict)
     elsewhere: list[tuple[Media, int]] = field(default_factory=list)
     links: list[NewLink] = field(default_factory=list)
     out: dict[int, dict[str, object]] = field(default_factory=dict)
@@ -139,7 +139,7 @@ def _move(
             case Fetched():
                 done.append(request.link_id)
             case Failed(reason=reason, message=message, retry_at=retry_at):
-                failures.append(Failure(request.link_id, reason, _fit(message) or "", retry_at))
+                failures.append(Failure(request.link_id, reason, held.fit(message) or "", retry_at))
             case Skipped(rule=rule):
                 reason = Reason.ROBOTS if rule == "robots" else Reason.REFUSED
                 failures.append(Failure(request.link_id, reason, f"refused by rule {rule}"))
@@ -177,14 +177,16 @@ def _gather(batch: _Batch, outcome: Fetched, place: frontier.Moved, *, limits: M
     )
     if request.known is not None:
         batch.reread.add(request.link_id)
+    if outcome.rendering is not None and outcome.rendering.graph is not None:
+        batch.graphs[request.link_id] = outcome.rendering
     for medium in page.media if page is not None else ():
         if medium.page is None:
-            batch.media[medium.kind].append(_medium(medium, request.link_id, now))
+            batch.media[medium.kind].append(held.row(medium, request.link_id, now))
         else:
             batch.elsewhere.append((medium, request.link_id))
     if outcome.medium is not None:
         holder = request.link_id if place.parent_id is None else place.parent_id  # forgotten meanwhile, perhaps
-        batch.media[outcome.medium.kind].append(_medium(outcome.medium, holder, now))
+        batch.media[outcome.medium.kind].append(held.row(outcome.medium, holder, now))
     _gather_refused(batch, outcome, now)
 
 
@@ -247,11 +249,11 @@ def _page(outcome: Fetched, copy_of: int | None, now: int) -> dict[str, object]:
     return {
         "link_id": outcome.request.link_id,
         "status": response.status,
-        "content_type": _fit(response.content_type),
+        "content_type": held.fit(response.content_type),
         "charset": page.charset if page else None,
         "title": (page.title or None) if page else None,
-        "etag": _fit(response.headers.get("etag")),
-        "last_modified": _fit(response.headers.get("last-modified")),
+        "etag": held.fit(response.headers.get("etag")),
+        "last_modified": held.fit(response.headers.get("last-modified")),
         "content_hash": outcome.content_hash,
         "simhash": page.simhash if page else None,
         "size": len(response.body),
@@ -273,32 +275,6 @@ def _failed_page(request: Request, status: int, now: int) -> dict[str, object]:
         "fetched_at": now,
         "changed_at": now,
     }
-
-
-def _medium(medium: Media, page_id: int, now: int) -> dict[str, object]:
-    return {
-        "page_id": page_id,
-        "url_hash": medium.h,
-        "url": medium.url,
-        "text": medium.text or None,
-        "title": medium.title or None,
-        "source": str(medium.source),
-        "confidence": medium.confidence,
-        "mime": _fit(medium.mime),
-        "format": medium.format,
-        "poster": medium.poster,
-        "duration": medium.duration if medium.duration is not None and math.isfinite(medium.duration) else None,
-        "first_seen": now,
-        "last_seen": now,
-    }
-
-
-_UNFIT = re.compile("[\0\ud800-\udfff]")
-
-
-def _fit(text: str | None) -> str | None:
-    """Make what a server says fit for both engines: U+FFFD for NUL and lone surrogates, as the page's own text has."""
-    return None if text is None else _UNFIT.sub("\ufffd", text)
 
 
 def _refuse(batch: _Batch, place: tuple[str, int], rule: str, page_id: int | None, now: int) -> None:
@@ -361,25 +337,16 @@ def _write(connection: sa.Connection, batch: _Batch, tally: Tally, now: int) -> 
     for medium, sitemap in batch.elsewhere:
         place = medium.page or medium.url
         holder = links.get((urls.host(place), urls.identify(place)), sitemap)
-        batch.media[medium.kind].append(_medium(medium, holder, now))
+        batch.media[medium.kind].append(held.row(medium, holder, now))
+    needed = graphs.replace(connection, batch.reread, batch.graphs)
     for kind, rows in batch.media.items():
         if rows:
-            _write_media(connection, kind, rows)
+            held.write(connection, kind, rows, needed)
     changes.still_there(connection, batch.unchanged, now)
     changes.no_longer_there(connection, batch.reread, now)
     changes.gone(connection, batch.gone, now)
     _write_counted(connection, _OUT, ["url_hash"], batch.out.values())
     _write_counted(connection, _SKIPPED, ["url_hash", "rule"], batch.skipped.values())
-
-
-def _write_media(connection: sa.Connection, kind: str, rows: list[dict[str, object]]) -> None:
-    held = table(MEDIA[kind])
-    insert = dialect.insert(connection, held)
-    fresh = {name: insert.excluded[name] for name in rows[0] if name not in {"page_id", "url_hash", "first_seen"}}
-    upsert = insert.on_conflict_do_update(
-        index_elements=[held.c.page_id, held.c.url_hash], set_={**fresh, "gone_at": sa.null()}
-    )
-    connection.execute(upsert, rows)
 
 
 def _write_counted(

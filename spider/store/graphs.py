@@ -6,28 +6,27 @@ place.  Within a graph states have numbers, 0 the start, in the order in which t
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
 
 from spider.model import MediaKind
-from spider.states import Resource, State, StateGraph, Transition
+from spider.states import Rendering, Resource, State, StateGraph, Transition
 from spider.store import dialect
+from spider.store.held import fit
 from spider.store.schema import MEDIA, CrawlerLink, Page, table
 from spider.store.schema import Resource as ResourceRow
 from spider.store.schema import State as StateRow
 from spider.store.schema import Transition as TransitionRow
 
-__all__ = ["GraphPage", "PageGraph", "StateMedium", "drop", "graph_of", "pages_with_graphs", "write"]
+__all__ = ["GraphPage", "PageGraph", "StateMedium", "drop", "graph_of", "pages_with_graphs", "replace", "write"]
 
 _LINK = table(CrawlerLink)
 _PAGE = table(Page)
 _STATE = table(StateRow)
 _TRANSITION = table(TransitionRow)
 _RESOURCE = table(ResourceRow)
-_UNFIT = re.compile("[\0\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +78,21 @@ def drop(connection: sa.Connection, page_ids: Sequence[int]) -> None:
         connection.execute(sa.delete(_STATE).where(_STATE.c.page_id.in_(part)))
 
 
+def replace(
+    connection: sa.Connection, reread: Collection[int], renderings: Mapping[int, Rendering]
+) -> dict[tuple[int, int], int]:  # fmt: skip
+    """Let what browsers found take the place of what the pages' last reading did; `reread` are those that had one.
+
+    Returns the row of the state that each medium needs, by its page and the hash of its address.
+    """
+    drop(connection, sorted({*reread, *renderings}))
+    needed: dict[tuple[int, int], int] = {}
+    for page_id, rendering in renderings.items():
+        rows = write(connection, page_id, rendering.graph or StateGraph())
+        needed |= {(page_id, h): rows[state] for h, state in rendering.needs.items() if state in rows}
+    return needed
+
+
 def write(connection: sa.Connection, page_id: int, graph: StateGraph) -> dict[int, int]:
     """Write the graph of a page that has none, and return the row of each state's number.
 
@@ -91,7 +105,7 @@ def write(connection: sa.Connection, page_id: int, graph: StateGraph) -> dict[in
             "page_id": page_id,
             "identity": one.identity,
             "depth": one.depth,
-            "url": _fit(one.url),
+            "url": fit(one.url),
             "screenshot": one.screenshot,
         }
         for one in graph.states
@@ -116,8 +130,8 @@ def _transitions(
         {
             "from_id": numbers[one.source],
             "to_id": numbers[one.target],
-            "element": _fit(one.element),
-            "event": _fit(one.event),
+            "element": fit(one.element),
+            "event": fit(one.event),
         }
         for one in kept
     ]
@@ -133,21 +147,16 @@ def _resource(
     return {
         "state_id": numbers[one.state],
         "transition_id": edges.get((one.state, *one.transition)) if one.transition else None,
-        "event": _fit(event),
-        "element": _fit(element),
-        "method": _fit(one.method),
-        "url": _fit(one.url),
+        "event": fit(event),
+        "element": fit(element),
+        "method": fit(one.method),
+        "url": fit(one.url),
         "kind": one.kind,
-        "body_shape": _fit(one.body_shape),
+        "body_shape": fit(one.body_shape),
         "status": one.status,
-        "mime": _fit(one.mime),
+        "mime": fit(one.mime),
         "refused": one.refused,
     }
-
-
-def _fit(text: str | None) -> str | None:
-    """Make what a page says fit for both engines: U+FFFD for NUL and lone surrogates."""
-    return None if text is None else _UNFIT.sub("\ufffd", text)
 
 
 # --- reading --------------------------------------------------------------------------------------

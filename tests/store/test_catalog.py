@@ -24,7 +24,7 @@ from spider.model import (
     Response,
     Skipped,
 )
-from spider.store import Database, Tally, ask, catalog, frontier, schema, seeds, workers
+from spider.store import Database, Tally, ask, catalog, frontier, held, schema, seeds, workers
 from spider.store.schema import Base, table
 from tests.store.things import (
     LIMIT,
@@ -120,7 +120,7 @@ def test_all_of_a_page(database: Database) -> None:
 
 STEPS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "pages": lambda patch: patch.setattr(catalog, "_write", broken),
-    "media": lambda patch: patch.setattr(catalog, "_write_media", broken),
+    "media": lambda patch: patch.setattr(held, "write", broken),
     "links": lambda patch: patch.setattr(frontier, "add", broken),
     "refusals": lambda patch: patch.setattr(catalog, "_write_counted", broken),
     "counts": lambda patch: patch.setattr(Tally, "flush", broken),

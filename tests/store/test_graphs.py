@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from spider.model import MediaKind
-from spider.states import Resource, State, StateGraph, Transition
-from spider.store import Database, care, graphs, schema
+from dataclasses import replace
+
+import sqlalchemy as sa
+
+from spider.model import Confidence, MediaKind, Request
+from spider.states import Rendering, Resource, State, StateGraph, Transition
+from spider.store import Database, care, catalog, frontier, graphs, held, schema
 from spider.store.schema import table
-from tests.store.things import NOW, one_link, rows, writing
+from tests.store.things import LINK, NOW, a_medium, fetched, one_link, rows, take, writing
 
 GRAPH = StateGraph(
     (
@@ -21,6 +25,14 @@ GRAPH = StateGraph(
         Resource("GET", "http://a.test/more", "fetch", 2, ("scroll", ""), None, 404),
     ),
 )
+
+
+def again(database: Database, worker_id: int) -> Request:
+    """Renew the one complete link and take it out."""
+    with writing(database) as (connection, tally):
+        frontier.renew(connection, list(connection.scalars(sa.select(LINK.c.id))), tally)
+        (request,) = take(connection, worker_id, tally)
+    return request
 
 
 def test_what_is_written_is_read(database: Database) -> None:
@@ -51,7 +63,7 @@ def test_a_page_has_one_graph(database: Database) -> None:
             "url_hash": 1,
             "url": "http://a.test/v.mp4",
             "source": "video@src",
-            "confidence": schema.Confidence.ELEMENT,
+            "confidence": Confidence.ELEMENT,
             "state_id": numbers[2],
             "first_seen": NOW,
             "last_seen": NOW,
@@ -98,3 +110,39 @@ def test_texts_of_pages_fit(database: Database) -> None:
         found = graphs.graph_of(connection, request.link_id)
     assert found is not None
     assert found.graph.transitions == (Transition(0, 0, "click", "/html\ufffd"),)
+
+
+def test_a_page_keeps_what_its_last_reading_found(database: Database) -> None:
+    """Graph and media come with the page; one of a link of its own keeps its state; another reading replaces all."""
+    worker_id, request = one_link(database)
+    film = a_medium("http://m.test/v.mp4", text="a film")
+    plain = a_medium("http://m.test/plain.mp4")
+    outcome = fetched(request, film, plain)
+    rendered = replace(outcome, rendering=Rendering(("react",), GRAPH, {film.h: 2}))
+    video = table(schema.Video)
+    with writing(database) as (connection, tally):
+        catalog.record(connection, worker_id, [rendered], tally, now=NOW, limits={request.seed_id: 5})
+    with database.read() as connection:
+        found = graphs.graph_of(connection, request.link_id)
+    assert found is not None
+    assert (found.graph, found.media) == (GRAPH, (graphs.StateMedium(2, MediaKind.VIDEO, film.url),))
+    states = {one[0]: one[1] for one in rows(database, table(schema.State), "identity", "id")}
+    assert rows(database, video, "url", "state_id") == [(plain.url, None), (film.url, states["cc"])]
+    with writing(database) as (connection, _):
+        held.write(connection, "video", [held.row(film, request.link_id, NOW + 1)], {})
+    assert rows(database, video, "url", "state_id") == [(plain.url, None), (film.url, states["cc"])]
+    request = again(database, worker_id)
+    with writing(database) as (connection, tally):
+        unchanged = replace(fetched(request), page=None, unchanged=True)
+        catalog.record(connection, worker_id, [unchanged], tally, now=NOW + 2, limits={request.seed_id: 5})
+    assert rows(database, video, "url", "state_id") == [(plain.url, None), (film.url, states["cc"])]
+    request = again(database, worker_id)
+    small = StateGraph(GRAPH.states[:1])
+    with writing(database) as (connection, tally):
+        now_plain = replace(fetched(request, film, plain), rendering=Rendering((), small), content_hash=7)
+        catalog.record(connection, worker_id, [now_plain], tally, now=NOW + 3, limits={request.seed_id: 5})
+    with database.read() as connection:
+        found = graphs.graph_of(connection, request.link_id)
+        assert list(care.faults_at(connection)) == []
+    assert found is not None
+    assert (found.graph, found.media) == (small, ())
