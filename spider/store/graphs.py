@@ -80,13 +80,13 @@ def drop(connection: sa.Connection, page_ids: Sequence[int]) -> None:
 
 def replace(
     connection: sa.Connection, reread: Collection[int], renderings: Mapping[int, Rendering]
-) -> dict[tuple[int, int], int]:  # fmt: skip
+) -> dict[tuple[object, object], int]:  # fmt: skip
     """Let what browsers found take the place of what the pages' last reading did; `reread` are those that had one.
 
     Returns the row of the state that each medium needs, by its page and the hash of its address.
     """
     drop(connection, sorted({*reread, *renderings}))
-    needed: dict[tuple[int, int], int] = {}
+    needed: dict[tuple[object, object], int] = {}
     for page_id, rendering in renderings.items():
         rows = write(connection, page_id, rendering.graph or StateGraph())
         needed |= {(page_id, h): rows[state] for h, state in rendering.needs.items() if state in rows}

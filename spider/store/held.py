@@ -42,12 +42,11 @@ def row(medium: Media, page_id: int, now: int) -> dict[str, object]:
 
 
 def write(
-    connection: sa.Connection, kind: str, rows: Iterable[dict[str, object]], needed: Mapping[tuple[int, int], int]
+    connection: sa.Connection, kind: str, rows: Iterable[dict[str, object]], needed: Mapping[tuple[object, object], int]
 ) -> None:  # fmt: skip
     """Write the rows of one kind.  `needed` gives the state without which a medium is not seen, by page and hash."""
     held = table(MEDIA[kind])
-    states: Mapping[tuple[object, object], int] = {**needed}
-    listed = [one | {"state_id": states.get((one["page_id"], one["url_hash"]))} for one in rows]
+    listed = [one | {"state_id": needed.get((one["page_id"], one["url_hash"]))} for one in rows]
     insert = dialect.insert(connection, held)
     fresh: dict[str, sa.ColumnElement[object]] = {
         name: insert.excluded[name] for name in listed[0] if name not in {"page_id", "url_hash", "first_seen"}
