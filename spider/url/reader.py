@@ -14,6 +14,7 @@ from spider.errors import InvalidURL
 from spider.url import hosts, percent
 from spider.url.fields import SPECIAL, Authority, Fields
 from spider.url.machine import CHILD, FRONT, PARENT
+from spider.url.slashes import misplaced
 
 __all__ = ["Log", "Step", "run"]
 
@@ -103,10 +104,10 @@ class _Reader:
         """Make the error for a text that is no URL."""
         return InvalidURL(self.original, self.place(index), reason)
 
-    def report(self, name: str, index: int) -> None:
-        """Note a validation error that does not fail."""
+    def report(self, *errors: tuple[str, int]) -> None:
+        """Note validation errors that do not fail."""
         if self.log:
-            self.log.errors.append((name, self.place(index)))
+            self.log.errors += [(name, self.place(index)) for name, index in errors]
 
     def step(self, state: str, token: str, following: str, index: int) -> str:
         """Note a step; return the state it leads to."""
@@ -140,10 +141,8 @@ class _Reader:
         """Report what may not stand in a field; a backslash in a special URL's path is reported as what it is."""
         if self.log:
             for place in percent.bad_units(self.text[start:stop]):
-                if path and self.special and self.text[start + place] == "\\":
-                    self.report("invalid-reverse-solidus", start + place)
-                else:
-                    self.report("invalid-URL-unit", start + place)
+                reverse = path and self.special and self.text[start + place] == "\\"
+                self.report(("invalid-reverse-solidus" if reverse else "invalid-URL-unit", start + place))
 
     # -- scheme and slashes
 
@@ -168,7 +167,8 @@ class _Reader:
             cls = _CLASS.get(char, "x")
             if char == "\\" and self.special:
                 cls = "/"
-                self.report("invalid-reverse-solidus", index)
+                if self.scheme == "file":  # of other schemes' slashes `misplaced` tells
+                    self.report(("invalid-reverse-solidus", index))
             following = FRONT[cls][state]
             if following == "**":
                 following = self._after_scheme(index)
@@ -191,12 +191,14 @@ class _Reader:
         self.special = self.scheme in SPECIAL
         if not self.special:
             return "TC"
-        slashes = re.compile("/*").match(self.text, colon + 1)
-        if slashes and len(slashes[0]) != 2 and (self.scheme != "file" or len(slashes[0]) < 2):  # noqa: PLR2004
-            self.report("special-scheme-missing-following-solidus", colon + 1)
+        relative = self.base is not None and self.base.scheme == self.scheme
+        if self.scheme != "file":
+            self.report(*misplaced(self.text, colon + 1, relative=relative))
+        elif not self.text.startswith("//", colon + 1):
+            self.report(("special-scheme-missing-following-solidus", colon + 1))
         if self.scheme == "file":
             return "T8"
-        return "T6" if self.base and self.base.scheme == self.scheme else "T3"
+        return "T6" if relative else "T3"
 
     def _no_scheme(self) -> str:
         """Choose the state for a text without a scheme (section 4.4, no scheme state)."""
@@ -205,6 +207,8 @@ class _Reader:
             raise self.fail("missing-scheme-non-relative-URL", 0)
         self.scheme = base.scheme
         self.special = self.scheme in SPECIAL
+        if self.special and self.scheme != "file":
+            self.report(*misplaced(self.text, 0, relative=True))
         return "T8" if self.scheme == "file" else "T6"
 
     # -- what follows the front
@@ -245,7 +249,7 @@ class _Reader:
         if base and following != "S5":
             return self._tail(authority, base.path, index, base.query)
         if drive and base:
-            self.report("file-invalid-Windows-drive-letter", index)
+            self.report(("file-invalid-Windows-drive-letter", index))
         return self._hierarchy(authority, self._directory(base) if base and not drive else [], index)
 
     def _file_host(self, index: int) -> Fields:
@@ -253,7 +257,7 @@ class _Reader:
         start = self.begin
         name = self.text[start:index]
         if len(name) == 2 and _DRIVE.match(name):  # noqa: PLR2004
-            self.report("file-invalid-Windows-drive-letter-host", start)
+            self.report(("file-invalid-Windows-drive-letter-host", start))
             return self._hierarchy(("", "", "", None), [], start)
         parsed = self._host(start, index) if name else ""
         return self._hierarchy(("", "", "" if parsed == "localhost" else parsed, None), [], index)
@@ -270,7 +274,7 @@ class _Reader:
                 break
             if cls == "@":
                 at, colon = index, -1
-                self.report("invalid-credentials", index)
+                self.report(("invalid-credentials", index))
             elif following in {"S1", "S4"} and cls == ":":
                 colon = index
             state = following
@@ -295,7 +299,7 @@ class _Reader:
     def _host(self, start: int, stop: int) -> str:
         try:
             return hosts.parse(
-                self.text[start:stop], special=self.special, report=lambda n, i: self.report(n, start + i)
+                self.text[start:stop], special=self.special, report=lambda n, i: self.report((n, start + i))
             )
         except InvalidURL as error:
             raise self.fail(error.reason, start + error.position) from None

@@ -101,8 +101,7 @@ def test_errors_have_places() -> None:
     assert url.errors == [
         ("invalid-URL-unit", 0),
         ("special-scheme-missing-following-solidus", 6),
-        ("invalid-reverse-solidus", 6),
-        ("invalid-reverse-solidus", 7),
+        ("special-scheme-missing-following-solidus", 7),
         ("invalid-credentials", 9),
         ("invalid-URL-unit", 11),
         ("invalid-URL-unit", 14),
