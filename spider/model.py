@@ -60,8 +60,7 @@ class Coded(StrEnum):
         for member in cls:
             if member.code == code:
                 return member
-        msg = f"{cls.__name__} has no code {code}"
-        raise ValueError(msg)
+        raise ValueError(f"{cls.__name__} has no code {code}")
 
 
 class LinkState(Coded):
@@ -206,8 +205,8 @@ class Source:
 class Link:
     """One hyperlink of a page, with its anchor text (paper 2), to an http or https address.
 
-    `url` is the address to fetch (WHATWG serialization, no fragment); `h` the signed 64-bit hash
-    of its key, its identity within a host.  `text` has white space folded.
+    `url` is the address to fetch (WHATWG serialization, no fragment); `h` the signed 64-bit hash of its key, its
+    identity within a host.  `text` has white space folded; `modified` (UTC microseconds) is a sitemap's lastmod.
     """
 
     url: str
@@ -218,6 +217,7 @@ class Link:
     title: str = ""
     rel: tuple[str, ...] = ()
     nofollow: bool = False
+    modified: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

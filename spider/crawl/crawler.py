@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from spider.crawl import feeds
 from spider.crawl.clock import Clock, SystemClock
 from spider.crawl.ledger import BEAT
 from spider.crawl.plan import Plan
@@ -135,7 +136,14 @@ class Crawler:
         now = self._clock.now()
         age = int(self.plan.refresh * 0.95 * 1e6)
         before = max(now - age, runs.ended(connection, began_by=now - age) or 0)
-        frontier.refresh(connection, tally, before=before, sooner=max(before, now - age // 2))
+        frontier.refresh(
+            connection,
+            tally,
+            before=before,
+            sooner=max(before, now - age // 2),
+            listing=max(before, now - min(age, feeds.AGE)),
+            listings=feeds.NAMES,
+        )
 
     def _rounds(self) -> Iterator[list[Outcome]]:
         while (why := self._reached()) is None:

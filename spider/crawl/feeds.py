@@ -16,13 +16,27 @@ from spider.model import Link, Page, Relation, Request, Response, Source
 from spider.settings import AGENT_TOKEN
 from spider.store.frontier import NewLink
 
-__all__ = ["LISTED", "MAX_SIZE", "PROBE", "came_to_nothing", "is_feed", "marked", "planted", "reads", "stands_on"]
+__all__ = [
+    "AGE",
+    "LISTED",
+    "MAX_SIZE",
+    "NAMES",
+    "PROBE",
+    "came_to_nothing",
+    "is_feed",
+    "marked",
+    "planted",
+    "reads",
+    "stands_on",
+]
 
 NAMED = Source("robots", "sitemap")
 PROBE = Source("probe", "sitemap")
 LISTED = Source("sitemap", "loc")
 FEED = Source("feed", "link")
 SOURCES = frozenset({NAMED, PROBE, LISTED, FEED})
+NAMES = tuple(sorted(map(str, SOURCES)))
+AGE = int(0.95 * 86_400e6)  # microseconds: they tell what changed elsewhere, and are asked each night
 MAX_SIZE = 50_000_000  # bytes; what the sitemap protocol allows a file
 
 

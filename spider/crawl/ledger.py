@@ -70,6 +70,7 @@ class Ledger:
         self._next_recover = 0.0
         self._share = 1
         self._deepest = plan.order == "depth"
+        self._began = clock.now()
         self._most = max(64, plan.threads * LANES)
 
     # --- life -------------------------------------------------------------------------------------
@@ -156,6 +157,7 @@ class Ledger:
                 now=now,
                 limits=self._roster.limits,
                 dedup=self._plan.dedup != "off",
+                hasten=None if math.isinf(self._plan.refresh) else self._began,
             )
         for lane, cause, ruling in entry.rulings:
             origins.save_origin(connection, robots.as_row(lane.host.id, ruling, now=now))

@@ -11,6 +11,7 @@ import io
 import re
 import zlib
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -32,6 +33,7 @@ _KINDS: Final = MappingProxyType({"video": MediaKind.VIDEO, "audio": MediaKind.A
 _ITEMS: Final = frozenset({"entry", "item", "sitemap", "url"})
 _CLOCK = re.compile(r"(?:(\d{1,4}):)?(\d{1,3}):(\d{2})")
 _MOST = 50_000  # links of one feed; the sitemap protocol allows as many
+_DATE = 35  # characters of a date
 _TEXT = 100_000  # characters of one element that are kept
 _INFLATED = 50_000_000  # bytes; the sitemap protocol allows as many
 
@@ -66,6 +68,15 @@ def gather_feed(text: str) -> Gathering:
     return found
 
 
+def _moment(text: str) -> int | None:
+    """Return a W3C date, with a time or without, as UTC microseconds; None for what is none."""
+    try:
+        moment = datetime.fromisoformat(text.strip()[:_DATE])
+        return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1e6)
+    except (ValueError, OverflowError):
+        return None
+
+
 def _seconds(text: str) -> float | None:
     """Return the seconds of a podcast's duration: a number, a clock's 1:02:03, or ISO 8601."""
     match = _CLOCK.fullmatch(text.strip())
@@ -90,6 +101,7 @@ class _Reader:
         self.title = ""
         self.poster: str | None = None
         self.seconds: float | None = None
+        self.modified: int | None = None
 
     def start(self, tag: str | bytes, attrib: Mapping[Any, Any]) -> None:
         """Take an element that says something by its attributes."""
@@ -131,6 +143,7 @@ class _Reader:
         """Give an item's title, picture and duration to what it links to and encloses."""
         for reference in self.references:
             reference.text = reference.text or self.title
+            reference.modified = self.modified
         place = next((reference.raw for reference in self.references if reference.source.tag == "loc"), None)
         for claim in self.claims:
             claim.page = place
@@ -231,6 +244,10 @@ def _place(reader: _Reader, text: str) -> None:
             reader.found.feeds.append(text)
 
 
+def _changed(reader: _Reader, text: str) -> None:
+    reader.modified = _moment(text)
+
+
 def _title(reader: _Reader, text: str) -> None:
     reader.found.title = reader.found.title or clean(text)
     reader.title = reader.title or (clean(text) if reader.path and reader.path[-1] != "image" else "")
@@ -256,6 +273,7 @@ def _duration(reader: _Reader, text: str) -> None:
 _ENDS: Final[Mapping[str, Callable[[_Reader, str], None]]] = MappingProxyType(
     {
         "link": _rss_link,
+        "lastmod": _changed,
         "loc": _place,
         "title": _title,
         "content_loc": _sitemap_file,

@@ -85,7 +85,8 @@ def links(found: Gathering, addresses: Addresses, page: str) -> tuple[Link, ...]
         if address is not None:
             url, h = address
             nofollow = blanket or "nofollow" in one.rel
-            made.append(Link(url, h, one.source, relations.of(url), one.text, one.title, one.rel, nofollow))
+            place = relations.of(url)
+            made.append(Link(url, h, one.source, place, one.text, one.title, one.rel, nofollow, one.modified))
     return tuple(made)
 
 

@@ -30,6 +30,7 @@ class Reference:
     title: str = ""
     rel: tuple[str, ...] = ()
     mime: str | None = None
+    modified: int | None = None
 
 
 @dataclass(slots=True)

@@ -38,6 +38,7 @@ _SKIPPED = table(SkippedRow)
 class _Batch:
     """The rows that a batch of outcomes makes, gathered so that each table is written once."""
 
+    hasten: int | None
     pages: list[dict[str, object]] = field(default_factory=list)
     copies: dict[int, int] = field(default_factory=dict)
     unchanged: list[int] = field(default_factory=list)
@@ -52,7 +53,7 @@ class _Batch:
     skipped: dict[tuple[int, str], dict[str, object]] = field(default_factory=dict)
 
 
-def record(
+def record(  # noqa: PLR0913  # what is kept of a crawl hangs on each of these
     connection: sa.Connection,
     worker_id: int,
     outcomes: Sequence[Outcome],
@@ -61,17 +62,19 @@ def record(
     now: int,
     limits: Mapping[int, int],
     dedup: bool = True,
+    hasten: int | None = None,
 ) -> list[Outcome]:
     """Write outcomes down and move their links; returns those whose links were still this worker's.
 
     An outcome whose link another worker has taken meanwhile (a lease that ran out) leaves no trace.
     `limits` gives the depth limit of each seed.  With `dedup` a page whose content another page had
     first, or that has a fingerprint near to another's, is marked as its copy, and what it links to waits
-    behind all other links.
+    behind all other links.  A page that was fetched before `hasten` (UTC microseconds) waits again where a
+    sitemap tells that it changed since.
     """
     moved = _move(connection, worker_id, outcomes, tally)
     mine = [outcome for outcome in outcomes if outcome.request.link_id in moved]
-    batch = _Batch()
+    batch = _Batch(hasten)
     if dedup:
         batch.copies = originals(connection, mine)
         batch.copies |= near_originals(connection, mine, batch.copies)
@@ -172,7 +175,15 @@ def _gather(batch: _Batch, outcome: Fetched, place: frontier.Moved, *, limits: M
         batch.links.append(_sent_on(request, target, depth, limits.get(request.seed_id, depth)))
     late = request.late or copy_of is not None
     batch.links.extend(
-        _found(link, seed_id, request, depth=depth + 1, limit=limits.get(seed_id, depth + 1), late=late)
+        _found(
+            link,
+            seed_id,
+            request,
+            depth=depth + 1,
+            limit=limits.get(seed_id, depth + 1),
+            late=late,
+            changed=_stale(link, batch.hasten, now),
+        )
         for link, seed_id in outcome.links
     )
     if request.known is not None:
@@ -210,7 +221,14 @@ def _gather_refused(batch: _Batch, outcome: Fetched, now: int) -> None:
             _refuse(batch, (link.url, link.h), rule, request.link_id, now)
 
 
-def _found(link: Link, seed_id: int, request: Request, *, depth: int, limit: int, late: bool) -> NewLink:
+def _stale(link: Link, hasten: int | None, now: int) -> int | None:
+    """Return the moment before which a page must have been fetched to be out of date, as a sitemap says."""
+    return None if hasten is None or link.modified is None or link.modified > now else min(link.modified, hasten)
+
+
+def _found(
+    link: Link, seed_id: int, request: Request, *, depth: int, limit: int, late: bool, changed: int | None
+) -> NewLink:
     return NewLink(
         url=link.url,
         h=link.h,
@@ -223,6 +241,7 @@ def _found(link: Link, seed_id: int, request: Request, *, depth: int, limit: int
         parent_id=request.link_id,
         text=link.text,
         late=late,
+        changed=changed,
     )
 
 

@@ -7,15 +7,14 @@ work within the caller's transaction and note what they change in its `Tally`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import sqlalchemy as sa
 
-from spider.model import LinkState, Reason, Relation, Request
+from spider.model import LinkState, Reason, Request
 from spider.store import dialect
 from spider.store.adoption import WITHDRAWN, adopt, crawled
-from spider.store.handout import COLUMNS, Rank, first_rank, request_of, with_validators
+from spider.store.handout import COLUMNS, Failure, Moved, Rank, first_rank, request_of, with_validators
 from spider.store.hosts import host_ids
 from spider.store.identity import Known, NewLink, distinct, known, same
 from spider.store.schema import CrawlerLink, Nearer, Page, state_is, table
@@ -52,28 +51,6 @@ _LINK = table(CrawlerLink)
 _PAGE = table(Page)
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """What goes with a link into E; `retry_at` in UTC microseconds, None for not by itself."""
-
-    link_id: int
-    reason: Reason
-    message: str
-    retry_at: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """A link that was moved: whose tree it is in and how deep it stands now."""
-
-    link_id: int
-    seed_id: int
-    host_id: int
-    depth: int
-    parent_id: int | None
-    relation: Relation
-
-
 # --- → W ------------------------------------------------------------------------------------------
 
 
@@ -83,7 +60,7 @@ def add(connection: sa.Connection, links: Iterable[NewLink], tally: Tally) -> di
     Returns the row of every link given, by host and hash.  Two links with one hash are compared by
     their keys (never their addresses): a true second one is hashed again and lives beside the first.
     """
-    pending = list(links)
+    met = pending = list(links)
     hosts = host_ids(connection, {link.host for link in pending})
     rows: dict[tuple[str, int], int] = {}
     salt = 0
@@ -103,7 +80,17 @@ def add(connection: sa.Connection, links: Iterable[NewLink], tally: Tally) -> di
                     pending.append(link)
         rows.update(_insert(connection, fresh, tally))
         salt += 1
+    _hasten(connection, {rows[link.host, link.h]: link.changed for link in met if link.changed is not None}, tally)
     return rows
+
+
+def _hasten(connection: sa.Connection, changed: Mapping[int, int], tally: Tally) -> None:
+    """Let complete pages wait again that were fetched before they changed."""
+    for part in dialect.chunks(list(changed)):
+        query = sa.select(_PAGE.c.link_id, _PAGE.c.fetched_at).where(_PAGE.c.link_id.in_(part))
+        due = [row.link_id for row in connection.execute(query) if row.fetched_at < changed[row.link_id]]
+        if due:
+            _to_waiting(connection, C, [_LINK.c.id.in_(due)], tally, {"attempt": 0, "hops": 0})
 
 
 def _meet(connection: sa.Connection, row: Known, link: NewLink, tally: Tally) -> None:
@@ -339,14 +326,29 @@ def deepen(connection: sa.Connection, seed_id: int, limit: int, tally: Tally) ->
     return _read_anew(connection, [_LINK.c.seed_id == seed_id, _LINK.c.depth >= limit], tally)
 
 
-def refresh(connection: sa.Connection, tally: Tally, *, before: int, sooner: int) -> int:
+def refresh(
+    connection: sa.Connection,
+    tally: Tally,
+    *,
+    before: int,
+    sooner: int,
+    listing: int = 0,
+    listings: Collection[str] = (),
+) -> int:
     """Move complete links of the seeds that are crawled C→W, where they were fetched up to `before`; returns how many.
 
-    Those next to a seed, and those that had changed when they were last fetched, up to `sooner`.
+    Those next to a seed, and those that had changed when they were last fetched, up to `sooner`; those whose
+    source is one of `listings`, which tell what changed, up to `listing`.
     """
     changed = sa.or_(_LINK.c.depth <= 1, _PAGE.c.changed_at == _PAGE.c.fetched_at)
     due = sa.select(_PAGE.c.link_id).join(_LINK, _LINK.c.id == _PAGE.c.link_id)
-    due = due.where(sa.or_(_PAGE.c.fetched_at <= before, sa.and_(_PAGE.c.fetched_at <= sooner, changed)))
+    due = due.where(
+        sa.or_(
+            _PAGE.c.fetched_at <= before,
+            sa.and_(_PAGE.c.fetched_at <= sooner, changed),
+            sa.and_(_PAGE.c.fetched_at <= listing, _LINK.c.source.in_(listings)),
+        )
+    )
     due = due.where(crawled(_LINK.c.seed_id))
     return _to_waiting(connection, C, [_LINK.c.id.in_(due.scalar_subquery())], tally, {"attempt": 0, "hops": 0})
 

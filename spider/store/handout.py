@@ -1,15 +1,18 @@
-"""A link as it is handed out: whose turn it is, and its row, with what is known of its page, as a `Request`."""
+"""A link as it is handed out: whose turn it is, and its row, with what is known of its page, as a `Request`.
+
+And what goes back with it: why it failed, where it stood.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 
-from spider.model import LinkState, Request, Source
+from spider.model import LinkState, Reason, Relation, Request, Source
 from spider.store.schema import CrawlerLink, Page, state_is, table
 
-__all__ = ["COLUMNS", "Rank", "first_rank", "request_of", "with_validators"]
+__all__ = ["COLUMNS", "Failure", "Moved", "Rank", "first_rank", "request_of", "with_validators"]
 
 COLUMNS = ("id", "host_id", "seed_id", "url", "depth", "attempt", "hops", "source", "text", "parent_id", "late")
 """The columns of CrawlerLink that a request is made from."""
@@ -19,6 +22,28 @@ Rank = tuple[bool, int]
 
 _LINK = table(CrawlerLink)
 _PAGE = table(Page)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What goes with a link into E; `retry_at` in UTC microseconds, None for not by itself."""
+
+    link_id: int
+    reason: Reason
+    message: str
+    retry_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A link that was moved: whose tree it is in and how deep it stands now."""
+
+    link_id: int
+    seed_id: int
+    host_id: int
+    depth: int
+    parent_id: int | None
+    relation: Relation
 
 
 def with_validators(connection: sa.Connection, taken: list[Request]) -> list[Request]:

@@ -25,6 +25,7 @@ class NewLink:
 
     `late` says that it was found on a copy of another page.  `limit` is the depth limit that holds for
     its tree: a complete page that stood at it and is met nearer is read again, since its own links were cut.
+    One that was fetched before `changed` (UTC microseconds) waits again.
     """
 
     url: str
@@ -39,6 +40,7 @@ class NewLink:
     text: str = ""
     hops: int = 0
     late: bool = False
+    changed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

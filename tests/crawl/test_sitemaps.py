@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import math
+import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +16,7 @@ import pytest
 from spider.crawl import Crawler
 from spider.model import Outcome
 from tests.crawl.pages import moved, page, paths
-from tests.server import Reply, WebServer
+from tests.server import Asked, Reply, WebServer
 
 Web = Callable[..., WebServer]
 Crawl = Callable[..., tuple[Crawler, list[Outcome]]]
@@ -24,6 +29,12 @@ def urlset(*places: str) -> Reply:
     """Write a sitemap."""
     entries = "".join(f"<url><loc>{place}</loc></url>" for place in places)
     return Reply(f'<?xml version="1.0"?><urlset {NAMESPACE}>{entries}</urlset>', type="application/xml")
+
+
+def dated(*entries: tuple[str, str]) -> Reply:
+    """Write a sitemap whose entries say when they changed."""
+    listed = "".join(f"<url><loc>{place}</loc><lastmod>{moment}</lastmod></url>" for place, moment in entries)
+    return Reply(f"<urlset {NAMESPACE}>{listed}</urlset>", type="application/xml")
 
 
 def index(*places: str) -> Reply:
@@ -115,6 +126,83 @@ def test_kin_is_judged_from_the_seed(web: Web, crawl: Crawl) -> None:
     site["/sitemap.xml"] = urlset(f"{server.url}a/in", f"{server.url}out")
     crawl(f"{server.url}a/index", scope="kin", sitemaps=True)
     assert paths(server) == dict.fromkeys(["/a/index", "/sitemap.xml", "/a/in"], 1)
+
+
+def ago(tmp_path: Path, hours: float) -> None:
+    """Let all that was done be that many hours ago."""
+    with sqlite3.connect(tmp_path / "x.db") as connection:
+        connection.execute("UPDATE Page SET fetched_at = fetched_at - ?, changed_at = 1", (int(hours * 3600e6),))
+        connection.execute("UPDATE Run SET began_at = began_at - ?", (int(hours * 3600e6),))
+
+
+LASTMODS = [
+    # hours since the change (None: the text instead), how it is written, whether the page is due
+    (1.0, "%Y-%m-%dT%H:%M:%SZ", True),
+    (1.0, "%Y-%m-%dT%H:%M:%S.25+00:00", True),
+    (1.0, "%Y-%m-%dT%H:%M", True),
+    (50.0, "%Y-%m-%dT%H:%M:%SZ", False),
+    (50.0, "%Y-%m-%d", False),
+    (-24.0 * 400, "%Y-%m-%dT%H:%M:%SZ", False),  # the future
+    (None, "yesterday", False),
+    (None, "0000-00-00", False),
+    (None, "9999-99-99T99:99:99Z", False),
+    (None, "9999-12-31T23:59:59-23:59", False),
+    (None, "0001-01-01T00:00:00+14:00", False),
+    (None, "1" * 500, False),
+    (None, "", False),
+]
+
+
+@pytest.mark.parametrize(("hours", "form", "due"), LASTMODS)
+def test_a_sitemap_tells_what_changed(
+    web: Web, crawl: Crawl, tmp_path: Path, hours: float | None, form: str, *, due: bool
+) -> None:
+    """A page that changed since it was fetched, by its sitemap's word, is due before its time; by no other word."""
+    site: dict[str, Any] = {"/": page("/x"), "/x": page("/x/y"), "/x/y": page()}
+    server = web(site)
+    site["/sitemap.xml"] = urlset(f"{server.url}x/y")
+    crawl(server.url, sitemaps=True)
+    ago(tmp_path, 40)
+    moment = datetime.now(UTC) - timedelta(hours=hours or 0)
+    site["/sitemap.xml"] = dated((f"{server.url}x/y", form if hours is None else moment.strftime(form)))
+    crawl(server.url, sitemaps=True, refresh=30 * 86_400.0)
+    assert paths(server)["/x/y"] == (2 if due else 1)
+    assert paths(server)["/x"] == 1
+
+
+def test_a_sitemap_made_anew_each_time_doubles_nothing(web: Web, crawl: Crawl, tmp_path: Path) -> None:
+    """Pages that this very crawl has read are not due again, though a sitemap says that they change all the time."""
+    site: dict[str, Any] = {f"/{n}": page() for n in range(5)} | {"/": page(*(f"/{n}" for n in range(5)))}
+
+    def answer(asked: Asked) -> Reply | str | None:
+        if asked.path != "/sitemap.xml":
+            return site.get(asked.path)
+        now = datetime.now(UTC).isoformat()
+        return replace(dated(*((f"http://{asked.headers['host']}/{n}", now) for n in range(5))), delay=0.5)
+
+    server = web(answer, per_host=2)
+    crawl(server.url, sitemaps=True, per_host=2, refresh=86_400.0)
+    assert paths(server) == dict.fromkeys(["/sitemap.xml", *site], 1)
+    ago(tmp_path, 1)
+    crawl(server.url, sitemaps=True, refresh=math.inf)
+    assert paths(server) == dict.fromkeys(["/sitemap.xml", *site], 1)
+    ago(tmp_path, 24)
+    crawl(server.url, sitemaps=True, refresh=30 * 86_400.0)
+    assert paths(server) == dict.fromkeys(["/sitemap.xml", *(f"/{n}" for n in range(5))], 2) | {"/": 1}
+
+
+def test_an_index_tells_which_sitemap_changed(web: Web, crawl: Crawl, tmp_path: Path) -> None:
+    """With a month between visits, sitemaps are asked each night; a page that changed waits with its validators."""
+    site: dict[str, Any] = {"/": page(), "/x": Reply(page(), headers=(("ETag", '"1"'),))}
+    server = web(site)
+    site["/sitemap.xml"] = index(f"{server.url}maps.xml")
+    site["/maps.xml"] = dated((f"{server.url}x", "2020-01-01"))
+    crawl(server.url, sitemaps=True)
+    ago(tmp_path, 24)
+    site["/maps.xml"] = dated((f"{server.url}x", datetime.now(UTC).isoformat()))
+    crawl(server.url, sitemaps=True, refresh=30 * 86_400.0)
+    assert paths(server) == {"/": 1, "/sitemap.xml": 2, "/maps.xml": 2, "/x": 2}
+    assert next(r for r in reversed(server.requests) if r.path == "/x").headers["if-none-match"] == '"1"'
 
 
 def test_a_video_sitemap_tells_of_its_pages(web: Web, crawl: Crawl, rows: Rows) -> None:
