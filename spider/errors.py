@@ -13,6 +13,7 @@ error, exit code 1.
     │   └── SettingError               2  an option, a variable or a line of the config file
     ├── FetchError                     3  one response that did not come, with its class
     ├── StorageError                   5  the database cannot be opened, read or written
+    │   └── StorageLostError           5  its server let go of it: gone, or in another's favour
     ├── BrowserError                   6  no browser, or it does not start
     ├── DiskError                      7  the free-disk floor was reached
     └── BusyError                      8  another run holds the database (--exclusive)
@@ -31,6 +32,7 @@ __all__ = [
     "SettingError",
     "SpiderError",
     "StorageError",
+    "StorageLostError",
     "caret",
 ]
 
@@ -136,6 +138,10 @@ class StorageError(SpiderError):
     """The database cannot be opened, read or written; the message names it."""
 
     exit_code = 5
+
+
+class StorageLostError(StorageError):
+    """The database's server is gone, is starting, or gave another transaction way: the same may succeed later."""
 
 
 class BrowserError(SpiderError):

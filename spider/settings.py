@@ -80,7 +80,16 @@ SETTINGS = (
         maximum=_MONTH,
     ),
     Setting("per-host", Kind.INTEGER, 1, "Connections at once to a host.", minimum=1, maximum=1024),
-    Setting("threads", Kind.INTEGER, 16, "Connections at once in all.", minimum=1, maximum=1024),
+    Setting("threads", Kind.INTEGER, 16, "Connections at once of a worker process.", minimum=1, maximum=1024),
+    Setting(
+        "workers",
+        Kind.INTEGER,
+        None,
+        "Worker processes, as far as there are hosts for them; unless set, as many as the work keeps busy, up to "
+        "the processors.",
+        minimum=1,
+        maximum=1024,
+    ),
     Setting("robots", Kind.CHOICE, "obey", "What to do about robots.txt.", choices=("obey", "ignore")),
     Setting(
         "contact", Kind.TEXT, None, "Your address or page, sent in the User-Agent so that a site's owner can reach you."

@@ -112,6 +112,8 @@ def upgrade() -> None:
         sa.Column("ended_at", BIG, nullable=True),
         sa.Column("why", sa.Text(), nullable=True),
         sa.Column("counts", sa.Text(), nullable=True),
+        sa.Column("pages", BIG, nullable=False),
+        sa.Column("done", sa.Text(), nullable=True),
         sa.PrimaryKeyConstraint("id", name="pk_Run"),
     )
     op.create_table(
@@ -213,7 +215,11 @@ def upgrade() -> None:
         sa.Column("boot_id", sa.Text(), nullable=False),
         sa.Column("pid", BIG, nullable=False),
         sa.Column("started", sa.Text(), nullable=False),
+        sa.Column("began_at", BIG, nullable=False),
         sa.Column("heartbeat_at", BIG, nullable=False),
+        sa.Column("pages", BIG, nullable=False),
+        sa.Column("granted", BIG, nullable=False),
+        sa.Column("done", sa.Text(), nullable=True),
         sa.ForeignKeyConstraint(["run_id"], ["Run.id"], name="fk_Worker_run_id"),
         sa.PrimaryKeyConstraint("id", name="pk_Worker"),
         sqlite_autoincrement=True,

@@ -37,7 +37,8 @@ def command(
     with Database.open(given.db, create=bool(found)) as database:
         if not found:
             _check_known(database, given.db)
-        crawl = Crawler(database, Plan(**values), seeds=found)
+        told = bool(given.verbose or log)
+        crawl = Crawler(database, Plan(**values), seeds=found, told=told)
         return follow(crawl, quiet=given.quiet, verbose=bool(given.verbose), log=log, log_format=log_format)
 
 

@@ -1,27 +1,35 @@
-"""A crawl: a generator of outcomes over one database, from its seeds until nothing is left or something ends it."""
+"""A crawl: a generator of outcomes over one database, from its seeds until nothing is left or something ends it.
+
+It begins as one process.  Where the work is more than one can do it begins others (`team`), leaves the links to
+them and only watches: how they stand is read from the database.
+"""
 
 from __future__ import annotations
 
 import json
 import math
-import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spider.crawl import feeds
 from spider.crawl.clock import Clock, SystemClock
-from spider.crawl.ledger import BEAT
+from spider.crawl.need import Need
+from spider.crawl.orders import Orders
 from spider.crawl.plan import Plan
 from spider.crawl.process import at_work
-from spider.crawl.roster import Roster
+from spider.crawl.score import CUT, REFUSED, media_of, part
 from spider.crawl.seeds import Seed
-from spider.crawl.worker import Worker
-from spider.errors import BusyError, DiskError, StorageError
-from spider.fetch import Client
+from spider.crawl.shift import Shift
+from spider.crawl.team import Team
+from spider.errors import BusyError, StorageError, StorageLostError
 from spider.model import LinkState, Outcome
-from spider.store import Connection, Database, Tally, ask, backup, frontier, runs, seeds, workers
+from spider.store import Connection, Database, Tally, ask, frontier, hosts, runs, seeds, workers
 
 __all__ = ["Crawler", "Snapshot"]
+
+LOOK = 0.5  # seconds between two looks at what the worker processes have done
+NAMED = 100  # hosts that are looked up by name, for those who watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +54,17 @@ class Crawler:
     """One run over a database.
 
     `seeds` are added to its list and crawled with those that are there.  `exit_code` is 0, 3 or 4 of the
-    documented codes once `run` has ended.
+    documented codes once `run` has ended.  With `told` False only the outcomes of seeds are sure to be told.
     """
 
     def __init__(
-        self, database: Database, plan: Plan, *, seeds: Sequence[Seed] = (), clock: Clock | None = None
+        self,
+        database: Database,
+        plan: Plan,
+        *,
+        seeds: Sequence[Seed] = (),
+        clock: Clock | None = None,
+        told: bool = True,
     ) -> None:
         """Do nothing yet; a pattern in the plan that is no regular expression is a SettingError."""
         self.plan = plan
@@ -59,15 +73,18 @@ class Crawler:
         self._database = database
         self._seeds = seeds
         self._clock = clock or SystemClock()
-        self._roster = Roster(plan)
-        client = Client(plan.client(lambda: self._roster.homes))
-        self._worker = Worker(database, plan, self._roster, clock=self._clock, client=client)
+        self._told = told
+        self._shift = Shift(database, plan, clock=self._clock)
+        self._worker = self._shift.worker
+        self._need = Need(plan, self._clock)
+        self._team: Team | None = None
         self._began = self._clock.steady()
-        self._stopping = self._at_once = False
         self._run_id = 0
         self._refused: Mapping[str, int] = {}
         self._outside = 0
-        self._next_look = 0.0
+        self._alone = True
+        self._seen: Snapshot | None = None
+        self._did: Counter[str] = Counter()
 
     # --- the run ----------------------------------------------------------------------------------
 
@@ -78,8 +95,7 @@ class Crawler:
         where too little is free on the database's disk: at once, or after what was in flight is written down.
         """
         self._began = self._clock.steady()
-        if self._is_full():
-            raise self._full()
+        self._shift.check_disk()
         self._begin()
         try:
             for outcomes in self._rounds():
@@ -93,12 +109,13 @@ class Crawler:
         finally:
             self._end()
         if self.why == "min-free":
-            raise self._full()
+            raise self._shift.full()
 
     def stop(self, *, now: bool = False) -> None:
         """End soon, with what is in flight; or at once, with what is written.  Safe in a signal handler."""
-        self._stopping = True
-        self._at_once = self._at_once or now
+        self._shift.stop(now=now)
+        if self._team is not None:
+            self._team.stop(now=now)
 
     def _begin(self) -> None:
         with self._database.write() as connection:
@@ -111,10 +128,10 @@ class Crawler:
                 seeds.add_seed(connection, seed.url, now=self._clock.now(), options=dict(seed.options), tally=tally)
                 for seed in self._seeds
             ]
-            self._roster.load(connection)
+            self._worker.roster.load(connection)
             self._refresh(connection, tally)
             seeds.withdraw_idle(connection, tally)
-            seeds.plant_all(connection, self._roster.limits, tally, given=set(given))
+            seeds.plant_all(connection, self._worker.roster.limits, tally, given=set(given))
             tally.flush(connection)
 
     def _be_alone(self, connection: Connection) -> None:
@@ -146,58 +163,80 @@ class Crawler:
         )
 
     def _rounds(self) -> Iterator[list[Outcome]]:
-        while (why := self._reached()) is None:
-            yield self._worker.step()
-            rest = self._worker.rest() if self._worker.idle else 0.0
-            if rest is None:
-                why = "done"
-                break
-            if rest:
-                time.sleep(rest)
-        self.why = why
-        yield from self._worker.drain(lambda: self._at_once)
+        """Do the work in this process, and leave it to others where there is more of it than one can do."""
+        for outcomes in self._shift.rounds(until=self._until):
+            yield outcomes
+            self._grow(self._need.processes(self._worker.ledger))
+            if self._team is not None:
+                yield self._team.outcomes(0)
+                if self._team.ready:
+                    self._shift.relieve()
+        self.why = self._shift.why
+        if self._team is not None:
+            yield from self._watch(self._team)
 
-    def _reached(self) -> str | None:
-        """Name what ends the run now: a signal or a limit; None when nothing does."""
-        plan = self.plan
-        if self._stopping:
-            return "stopped"
-        if plan.max_pages is not None and self._worker.pages >= plan.max_pages:
-            return "max-pages"
-        if plan.max_time is not None and self._clock.steady() - self._began >= plan.max_time:
-            return "max-time"
-        return "min-free" if self._is_full() else None
+    @property
+    def _until(self) -> float:
+        """When the run's time is over, in the steady clock's seconds."""
+        return math.inf if self.plan.max_time is None else self._began + self.plan.max_time
 
-    def _is_full(self) -> bool:
-        """Whether the database's disk has less room than the plan's floor; looked at as often as the heart beats."""
-        path, now = self._database.path, self._clock.steady()
-        if path is None or not self.plan.min_free or now < self._next_look:
-            return False
-        self._next_look = now + BEAT
-        free = backup.free_bytes(path)
-        return free is not None and free < self.plan.min_free
+    def _grow(self, size: int) -> None:
+        """Have this many worker processes beside this one, where more than one is worth it."""
+        if size > 1 and self._team is None:
+            orders = Orders(self._database.address, self._run_id, self.plan, tells=self._told)
+            self._team = Team(self._database, orders, clock=self._clock, until=self._until)
+        if self._team is not None:
+            self._team.grow(size)
 
-    def _full(self) -> DiskError:
-        floor = f"less than {self.plan.min_free / 1e6:,.0f} MB is free on the disk of {self._database.name}"
-        return DiskError(f"{floor} (--min-free); what waits is visited by the next crawl")
+    def _watch(self, team: Team) -> Iterator[list[Outcome]]:
+        """Leave the work to the team and see what becomes of it."""
+        if self.why != "relieved":
+            team.dismiss()
+        self._leave()
+        look = self._clock.steady()
+        while team.at_work:
+            yield team.outcomes(LOOK / 2)
+            if self._clock.steady() >= look:
+                self._look()
+                look = self._clock.steady() + LOOK
+                team.grow(self._need.of_hosts(self._seen.hosts_waiting if self._seen else 0))
+        if team.error is not None:
+            self.why = "failed"
+            raise team.error
+        self.why = team.why if self.why == "relieved" else self.why
+
+    def _leave(self) -> None:
+        """Give everything back; the connections first, before others may lease the hosts."""
+        if self._alone:
+            self._alone = False
+            self._worker.close()
+            self._worker.ledger.leave()
 
     def _end(self) -> None:
         """Give everything back and close the run; a database that fails now has nothing more to lose."""
-        self._worker.close()  # before others may lease the hosts
+        if self._team is not None:
+            self._team.close()
         try:
-            self._worker.ledger.leave()
-            with self._database.write() as connection:
-                self._refused = ask.skipped_counts(connection)
-                self._outside = ask.outlink_count(connection)
-                bad = seeds.unfetched(connection, self._roster.seed_ids)
-                waiting = self._worker.ledger.counts[LinkState.W]
-                self.exit_code = self._code(waiting=waiting, bad=bool(bad))
-                runs.end(
-                    connection, self._run_id, now=self._clock.now(), why=self.why or "failed", counts=self._counts()
-                )
+            self._leave()
+            self._worker.ledger.patiently(self._close)
         except StorageError:
             if self.why != "storage":
                 raise
+
+    def _close(self) -> None:
+        with self._database.write() as connection:
+            tally = Tally()
+            now = self._clock.now()
+            workers.recover(connection, lambda row: not at_work(row, now), tally)
+            tally.flush(connection)
+            self._did = workers.run_done(connection, self._run_id)
+            self._refused = ask.skipped_counts(connection)
+            self._outside = ask.outlink_count(connection)
+            self._worker.ledger.counts = links = ask.link_counts(connection)
+            bad = seeds.unfetched(connection, self._worker.roster.seed_ids)
+            self.exit_code = self._code(waiting=links[LinkState.W], bad=bool(bad))
+            runs.end(connection, self._run_id, now=now, why=self.why or "failed", counts=self._counts())
+        self._seen = None
 
     def _code(self, *, waiting: int, bad: bool) -> int:
         if self.why in {"max-pages", "max-time"} and waiting:
@@ -205,42 +244,63 @@ class Crawler:
         return 3 if bad else 0
 
     def _counts(self) -> str:
-        media = {kind.value: number for kind, number in self._worker.media.items()}
         links = {state.value: number for state, number in self._worker.ledger.counts.items()}
-        return json.dumps({"pages": self._worker.pages, "media": media, "links": links, "refused": self._all_refused()})
+        done = {"pages": self._did[workers.PAGES], "media": media_of(self._did)}
+        return json.dumps({**done, "links": links, "refused": self._all_refused()})
 
     # --- how it stands ----------------------------------------------------------------------------
 
     def snapshot(self) -> Snapshot:
         """Return how the crawl stands; safe from another thread."""
-        worker, counts = self._worker, self._worker.ledger.counts
         elapsed = max(1e-6, self._clock.steady() - self._began)
-        flying = worker.hosts_in_flight
+        seen = self._seen
+        if seen is None:
+            flying = self._worker.hosts_in_flight
+            did = self._worker.ledger.did if self._alone else self._did
+            waiting = max(0, self._worker.hosts_in_hand - len(flying))
+            seen = self._snapshot(self._worker.ledger.counts, did, flying, waiting)
+        return replace(seen, elapsed=elapsed, pages_per_second=seen.pages / elapsed, ended=self.why)
+
+    def _look(self) -> None:
+        """See what the worker processes have done; a database that cannot be reached is looked at later."""
+        try:
+            with self._database.read() as connection:
+                links = ask.link_counts(connection)
+                did = workers.run_done(connection, self._run_id)
+                names = hosts.leased_names(connection, most=NAMED)
+                waiting = hosts.waiting(connection, most=max(NAMED, self._need.most))
+        except StorageLostError:
+            return
+        self._seen = self._snapshot(links, did, tuple(names), waiting)
+
+    def _snapshot(
+        self, links: Mapping[LinkState, int], did: Mapping[str, int], names: tuple[str, ...], waiting: int
+    ) -> Snapshot:
         return Snapshot(
-            waiting=counts[LinkState.W],
-            running=counts[LinkState.R],
-            complete=counts[LinkState.C],
-            error=counts[LinkState.E],
-            pages=worker.pages,
-            media={kind.value: number for kind, number in list(worker.media.items())},
-            hosts=flying,
-            hosts_waiting=max(0, worker.hosts_in_hand - len(flying)),
+            waiting=links[LinkState.W],
+            running=links[LinkState.R],
+            complete=links[LinkState.C],
+            error=links[LinkState.E],
+            pages=did.get(workers.PAGES, 0),
+            media=media_of(did),
+            hosts=names,
+            hosts_waiting=waiting,
             refused=self._refused,
-            elapsed=elapsed,
-            pages_per_second=worker.pages / elapsed,
-            ended=self.why,
+            elapsed=0.0,
+            pages_per_second=0.0,
+            ended=None,
         )
 
     def _all_refused(self) -> dict[str, int]:
         """Count addresses by the rule that refused them: the database's, and what leaves no row there."""
-        found = {**self._refused, **self._worker.refused, "external": self._outside}
+        found = {**self._refused, **part(self._did, REFUSED), "external": self._outside}
         return {rule: number for rule, number in found.items() if number}
 
     def last_line(self) -> str:
         """Say how the run ended, and count what the crawl refused or cut, by rule."""
         why = {None: "not run", "done": "done", "stopped": "stopped"}.get(self.why, f"ended by {self.why}")
         refused = _listed(self._all_refused())
-        return f"{why}; refused: {refused}; cut short: {_listed(self._worker.cut)}"
+        return f"{why}; refused: {refused}; cut short: {_listed(part(self._did, CUT))}"
 
 
 def _listed(counts: Mapping[str, int]) -> str:

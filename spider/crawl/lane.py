@@ -13,7 +13,7 @@ from spider.model import Outcome, Request
 from spider.store.frontier import Rank
 from spider.store.hosts import Leased
 
-__all__ = ["Done", "Errand", "Lane", "Visit"]
+__all__ = ["Done", "Errand", "Kept", "Lane", "Visit"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,26 @@ class Errand:
     hops: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What of a lane goes with the database."""
+
+    buffer: tuple[Request, ...]
+    errands: tuple[Errand, ...]
+    asking: frozenset[str]
+    links: frozenset[int]
+    rank: Rank | None
+    unrecorded: int
+    dry: bool
+    leaving: bool
+
+
 @dataclass(slots=True)
 class Lane:
     """One leased host.
 
-    `due` is when it may be asked again, in the steady clock's seconds; `dry` that no link of the kind
+    `links` are those taken out and not yet settled in the database, by number.  `due` is when it may be asked
+    again, in the steady clock's seconds; `dry` that no link of the kind
     wanted waits for it; `leaving` that it goes to another worker as soon as nothing is under way;
     `strict` that each link's own links must be known before the next is chosen (depth first).
     """
@@ -52,6 +67,7 @@ class Lane:
     errands: deque[Errand] = field(default_factory=deque)
     rulings: dict[str, tuple[Ruling, float]] = field(default_factory=dict)
     asking: set[str] = field(default_factory=set)
+    links: set[int] = field(default_factory=set)
     rank: Rank | None = None
     in_flight: int = 0
     unrecorded: int = 0
@@ -59,6 +75,25 @@ class Lane:
     leaving: bool = False
     strict: bool = False
     failures: int = 0
+
+    def kept(self) -> Kept:
+        """Return what a transaction may change, to be restored where it comes to nothing."""
+        return Kept(
+            tuple(self.buffer),
+            tuple(self.errands),
+            frozenset(self.asking),
+            frozenset(self.links),
+            self.rank,
+            self.unrecorded,
+            self.dry,
+            self.leaving,
+        )
+
+    def restore(self, kept: Kept) -> None:
+        """Be as it was."""
+        self.buffer, self.errands = deque(kept.buffer), deque(kept.errands)
+        self.asking, self.links, self.rank = set(kept.asking), set(kept.links), kept.rank
+        self.unrecorded, self.dry, self.leaving = kept.unrecorded, kept.dry, kept.leaving
 
     @property
     def idle(self) -> bool:

@@ -6,6 +6,8 @@ The only file of the crawl that writes to the database while it runs.
 from __future__ import annotations
 
 import math
+import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -16,15 +18,19 @@ from spider.crawl.lane import Errand, Lane
 from spider.crawl.plan import Plan
 from spider.crawl.process import LEASE, at_work, this_process
 from spider.crawl.roster import Roster
+from spider.crawl.score import scored
+from spider.errors import StorageLostError
 from spider.fetch import Pace, Ruling
 from spider.model import LinkState, Outcome, Request
-from spider.store import Connection, Database, Tally, ask, catalog, frontier, hosts, origins, workers
+from spider.store import Connection, Database, Tally, ask, catalog, dialect, frontier, hosts, origins, workers
 
 __all__ = ["BEAT", "Entry", "Ledger"]
 
 BEAT = 0.5  # seconds between two heartbeats
 RECOVER = 10.0  # seconds between two looks for dead workers
 POLL = 0.1  # seconds between two looks for free hosts
+AWAY = 600.0  # seconds that a database's server may be gone before the crawl gives up
+RETRY = 0.25  # seconds between two tries to reach it
 LANES = 16  # hosts in hand for each thread: while most wait for their delay, each thread finds one that is due
 AT_ONCE = 16  # links taken out of a host that needs no waiting
 MICRO = 1_000_000
@@ -35,20 +41,29 @@ class Entry:
     """What one transaction is to write, and after it what it gave.
 
     `outcomes` and `rulings` go in (with the lane each belongs to, and the link that asked), and `errands`
-    that need a host which is not in hand; `more` False takes no new work.  `recorded` are the outcomes
-    whose links were still ours, `homeless` the errands whose host another worker holds.
+    that need a host which is not in hand; `more` False takes no new work.  `did` is what else is to be counted,
+    `begun` how many visits are under way beside the outcomes, `free` how many more could begin.  `recorded` are
+    the outcomes whose links were still ours, `homeless` the errands whose host another worker holds.
     """
 
     outcomes: Sequence[tuple[Lane, Outcome]] = ()
     rulings: Sequence[tuple[Lane, Request, Ruling]] = ()
     errands: Sequence[Errand] = ()
     more: bool = True
+    did: Counter[str] = field(default_factory=Counter)
+    begun: int = 0
+    free: int = 0
     recorded: list[Outcome] = field(default_factory=list)
     homeless: list[Errand] = field(default_factory=list)
 
 
 class Ledger:
-    """The worker's side of the database.  `lanes` are the hosts in hand, by name."""
+    """The worker's side of the database.
+
+    `lanes` are the hosts in hand, by name; `did` is what this worker has done; `granted` how many pages it may
+    read in all, and `read` how many its run has read, where there is a limit; `hosts_waiting` and `crowd` how
+    many hosts and workers there are, for as many as may matter.
+    """
 
     def __init__(
         self, database: Database, plan: Plan, roster: Roster, *, clock: Clock, part: Callable[[str], None]
@@ -61,13 +76,19 @@ class Ledger:
         self.lease_until = 0
         self.next_beat = self.next_lease = 0.0
         self.counts: dict[LinkState, int] = dict.fromkeys(LinkState, 0)
+        self.did: Counter[str] = Counter()
+        self.granted = self.read = self.hosts_waiting = 0
+        self.crowd = 1
+        self.hurry: Callable[[], bool] = lambda: False
         self._database = database
         self._plan = plan
         self._roster = roster
         self._clock = clock
         self._part = part
         self._id = self._run_id = 0
+        self._ahead = 0
         self._next_recover = 0.0
+        self._away_since: float | None = None
         self._share = 1
         self._deepest = plan.order == "depth"
         self._began = clock.now()
@@ -75,27 +96,50 @@ class Ledger:
 
     # --- life -------------------------------------------------------------------------------------
 
+    def now(self) -> int:
+        """Return UTC in microseconds by the clock that all workers share: the database server's, where it is one."""
+        return self._clock.now() + self._ahead
+
     def register(self, connection: Connection, run_id: int, tally: Tally) -> None:
         """Write this worker down, and end those that died."""
-        now = self._clock.now()
+        self._set_clock(connection)
+        now = self.now()
         workers.recover(connection, self._is_dead, tally)
         me = this_process()
-        row = workers.WorkerRow(0, run_id, me.machine, me.boot_id, me.pid, me.started, now)
+        row = workers.WorkerRow(0, run_id, me.machine, me.boot_id, me.pid, me.started, now, now)
         self._run_id, self._id = run_id, workers.register(connection, row)
         self.lease_until = now + int(LEASE * MICRO)
 
+    def join(self, run_id: int) -> None:
+        """Become one more worker of a run that has begun."""
+        self.patiently(lambda: self._join(run_id))
+
+    def _join(self, run_id: int) -> None:
+        with self._database.write() as connection:
+            tally = Tally()
+            self.register(connection, run_id, tally)
+            self._roster.load(connection)
+            tally.flush(connection)
+
     def leave(self) -> None:
         """Give everything back: links in hand to W, hosts to whoever wants them."""
+        self.patiently(self._leave)
+        self.lanes.clear()
+
+    def _leave(self) -> None:
         with self._database.write() as connection:
             tally = Tally()
             self._set_pace(connection, self.lanes.values())
             workers.unregister(connection, self._id, tally)
             tally.flush(connection)
             self.counts = ask.link_counts(connection)
-        self.lanes.clear()
 
     def _is_dead(self, row: workers.WorkerRow) -> bool:
-        return not at_work(row, self._clock.now())
+        return not at_work(row, self.now())
+
+    def _set_clock(self, connection: Connection) -> None:
+        there = dialect.server_time(connection)
+        self._ahead = 0 if there is None else there - self._clock.now()
 
     # --- the transaction --------------------------------------------------------------------------
 
@@ -109,42 +153,110 @@ class Ledger:
         return len(self.lanes) < min(self._share, self._most) and now >= self.next_lease
 
     def write(self, entry: Entry) -> None:
-        """Write an entry down and take new work in hand, all or nothing."""
+        """Write an entry down and take new work in hand, all or nothing.
+
+        Where the database's server is gone for a while, wait for it.
+        """
+        self.patiently(lambda: self._write(entry))
+
+    def patiently(self, work: Callable[[], None]) -> None:
+        """Do what needs the database, and again while its server is away: a minute or ten, no longer."""
+        while True:
+            kept = None if self._database.is_sqlite else [(lane, lane.kept()) for lane in self.lanes.values()]
+            try:
+                work()
+            except StorageLostError as error:
+                self.lost(error)
+                self.lanes = {lane.host.name: lane for lane, _ in kept or ()}
+                for lane, memory in kept or ():
+                    lane.restore(memory)
+                time.sleep(RETRY)
+            else:
+                self._away_since = None
+                return
+
+    def lost(self, error: StorageLostError) -> None:
+        """Take note that the database cannot be reached; raise the error where that lasts too long."""
+        now = self._clock.steady()
+        self._away_since = now if self._away_since is None else self._away_since
+        if self.hurry() or now - self._away_since > AWAY:
+            raise error
+
+    def _write(self, entry: Entry) -> None:
+        did, steady = self.did, self._clock.steady()
+        entry.recorded, entry.homeless = [], []
         with self._database.write() as connection:
             tally = Tally()
-            now = self._clock.now()
-            steady = self._clock.steady()
+            if self._away_since is not None:
+                did = self._reconcile(connection, tally, entry)
+            now = self.now()
             if steady >= self.next_beat:
                 self._beat(connection, tally, now)
             self._record(connection, tally, entry, now)
+            more = Counter(scored(entry.recorded)) + entry.did
+            if more:
+                did = did + more
+                workers.note(connection, self._id, did)
             tally.flush(connection)
             if entry.more:
-                if entry.outcomes or self.may_lease(steady):
-                    self._lease(connection, now)
-                self._house(connection, entry, now)
-                self._check_out(connection, tally)
-                self._let_go(connection, tally)
-                tally.flush(connection)
+                self._take_more(connection, tally, entry, now)
+                if self._plan.max_pages is not None:
+                    self._ask_leave(connection, entry, did[workers.PAGES])
             if steady >= self.next_beat:
                 self.counts = ask.link_counts(connection)
-                self.next_beat = steady + BEAT
+        self.did = did
+        if steady >= self.next_beat:
+            self.next_beat = steady + BEAT
+
+    def _take_more(self, connection: Connection, tally: Tally, entry: Entry, now: int) -> None:
+        if entry.outcomes or self.may_lease(self._clock.steady()):
+            self._lease(connection, now)
+        self._house(connection, entry, now)
+        self._check_out(connection, tally)
+        self._let_go(connection, tally)
+        tally.flush(connection)
+
+    def _reconcile(self, connection: Connection, tally: Tally, entry: Entry) -> Counter[str]:
+        """Agree with the database again, after a transaction whose end was not heard of; return what we did."""
+        links = {outcome.request.link_id for _, outcome in entry.outcomes}.union(
+            *(lane.links for lane in self.lanes.values())
+        )
+        held = {lane.host.id for lane in self.lanes.values()}
+        mine = workers.forsake(connection, self._id, tally, links=links, held=held)
+        for name, lane in list(self.lanes.items()):
+            if lane.host.id not in mine and not lane.in_flight:
+                del self.lanes[name]
+        self.next_beat = 0.0
+        return workers.noted(connection, self._id)
 
     def _beat(self, connection: Connection, tally: Tally, now: int) -> None:
-        until = now + int(LEASE * MICRO)
-        if not workers.beat(connection, self._id, now=now, until=until):
+        if not workers.beat(connection, self._id, now=now):
             # The others gave this worker up (it was stopped for long): what it held is theirs.
             self.lanes.clear()
             self.register(connection, self._run_id, tally)
-        self.lease_until = until
+        if self.lease_until - now < LEASE * MICRO * 2 / 3:
+            self._set_clock(connection)
+            self.lease_until = now + int(LEASE * MICRO)
+            workers.renew(connection, self._id, until=self.lease_until)
         if self._clock.steady() >= self._next_recover:
             workers.recover(connection, lambda row: row.id != self._id and self._is_dead(row), tally)
             self._next_recover = self._clock.steady() + RECOVER
         frontier.retry_due(connection, now, tally)
-        waiting, crowd = hosts.shares(connection, since=now - int(LEASE * MICRO))
-        self._share = max(1, math.ceil(waiting / max(1, crowd)))
+        most = self._most * max(2, self.crowd + 1)
+        waiting, self.crowd = hosts.shares(connection, since=now - int(LEASE * MICRO), most=most)
+        self.hosts_waiting = waiting
+        self._share = max(1, math.ceil(waiting / max(1, self.crowd)))
         for number, lane in enumerate(self.lanes.values()):
             lane.dry = False
-            lane.leaving = crowd > 1 and number >= self._share
+            lane.leaving = self.crowd > 1 and number >= self._share
+
+    def _ask_leave(self, connection: Connection, entry: Entry, read: int) -> None:
+        """Ask for as many pages as can be read soon: the run may read so many and no more."""
+        ready = sum(len(lane.buffer) for lane in self.lanes.values())
+        wanted = read + entry.begun + min(ready, entry.free)
+        most = self._plan.max_pages or 0
+        granted = workers.grant(connection, self._id, self._run_id, wanted=wanted, most=most)
+        self.granted, self.read = granted.mine, granted.read
 
     def _record(self, connection: Connection, tally: Tally, entry: Entry, now: int) -> None:
         outcomes = [outcome for _, outcome in entry.outcomes]
@@ -164,14 +276,15 @@ class Ledger:
             if self._plan.sitemaps:
                 limit = self._roster.limits.get(cause.seed_id, 0)
                 frontier.add(connection, feeds.planted(ruling, cause, limit=limit), tally)
-        for lane, _ in entry.outcomes:
+        for lane, outcome in entry.outcomes:
+            lane.links.discard(outcome.request.link_id)
             lane.unrecorded -= 1
             lane.dry = False
         touched = [*(lane for lane, _ in entry.outcomes), *(lane for lane, _, _ in entry.rulings)]
         self._set_pace(connection, {lane.host.id: lane for lane in touched}.values())
 
     def _set_pace(self, connection: Connection, lanes: Iterable[Lane]) -> None:
-        now, steady = self._clock.now(), self._clock.steady()
+        now, steady = self.now(), self._clock.steady()
         hosts.set_pace(connection, [lane.leased(now, steady) for lane in lanes])
 
     def _lease(self, connection: Connection, now: int) -> None:
@@ -240,6 +353,7 @@ class Ledger:
                 deepest=self._deepest,
             )
             lane.buffer.extend(taken)
+            lane.links.update(request.link_id for request in taken)
             lane.dry = not taken
             if taken:
                 lane.rank = taken[0].late, taken[0].depth

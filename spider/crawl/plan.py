@@ -35,6 +35,7 @@ class Plan:
     delay: float = 1.0
     per_host: int = 1
     threads: int = 16
+    workers: int | None = 1
     robots: str = "obey"
     contact: str | None = None
     timeout: float = 10.0

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from spider.store.workers import WorkerRow
 
-__all__ = ["LEASE", "Identity", "at_work", "is_alive", "this_process"]
+__all__ = ["LEASE", "Identity", "at_work", "cores", "is_alive", "this_process"]
 
 LEASE = 60.0
 """Seconds that a lease lasts unless renewed: many heartbeats, a long stall of the machine."""
@@ -36,6 +36,13 @@ class Identity:
 def this_process() -> Identity:
     """Return the identity of the running process."""
     return Identity(_machine(), _boot_id(), os.getpid(), _started(os.getpid()) or "")
+
+
+def cores() -> list[int]:
+    """Return the numbers of the processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0))
+    return list(range(os.cpu_count() or 1))
 
 
 def is_alive(other: Identity) -> bool | None:

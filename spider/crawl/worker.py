@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from spider import url as urls
-from spider.crawl import feeds, robots
+from spider.crawl import robots
 from spider.crawl.clock import Clock
 from spider.crawl.crew import Crew
 from spider.crawl.lane import Done, Errand, Lane, Visit
@@ -21,11 +21,14 @@ from spider.crawl.permit import Gate
 from spider.crawl.plan import Plan
 from spider.crawl.retries import PATIENCE, retry_at
 from spider.crawl.roster import Roster
+from spider.crawl.score import CUT
 from spider.crawl.traps import Traps
 from spider.crawl.visit import Visitor, no_trap
+from spider.errors import StorageLostError
 from spider.fetch import Client, Ruling, robots_url
-from spider.model import Confidence, Failed, Fetched, MediaKind, Outcome, Purpose, Reason, Rejected, Request, Skipped
+from spider.model import Failed, Fetched, Outcome, Purpose, Reason, Rejected, Request, Skipped
 from spider.store import Database, frontier, hosts
+from spider.store.workers import PAGES
 
 __all__ = ["Worker"]
 
@@ -38,13 +41,12 @@ MICRO = 1_000_000
 class Worker:
     """The engine of a crawl within one process."""
 
-    def __init__(self, database: Database, plan: Plan, roster: Roster, *, clock: Clock, client: Client) -> None:
+    def __init__(self, database: Database, plan: Plan, *, clock: Clock) -> None:
         """Hold nothing yet; its ledger's `register` comes first."""
+        self.roster = roster = Roster(plan)
+        client = Client(plan.client(lambda: roster.homes))
         self.ledger = Ledger(database, plan, roster, clock=clock, part=client.leave)
-        self.pages = 0
-        self.media: Counter[MediaKind] = Counter()
-        self.cut: Counter[str] = Counter()
-        self.refused: Counter[str] = Counter()
+        self._did: Counter[str] = Counter()
         self._database = database
         self._plan = plan
         self._clock = clock
@@ -69,6 +71,9 @@ class Worker:
         )
         self._crew: Crew[tuple[Lane, Visit | Errand], Done] = Crew(plan.threads, self._perform)
         self._visits = 0
+        self._settled = 0  # of these, whose outcomes wait to be recorded
+        self._starved = False
+        self._next_ask = 0.0
         self._outcomes: list[tuple[Lane, Outcome]] = []
         self._rulings: list[tuple[Lane, Request, Ruling]] = []
         self._errands: list[Errand] = []
@@ -78,6 +83,11 @@ class Worker:
     def idle(self) -> bool:
         """Whether nothing is in flight."""
         return not self._crew.busy
+
+    @property
+    def pages(self) -> int:
+        """How many pages this worker has read."""
+        return self.ledger.did[PAGES]
 
     @property
     def hosts_in_flight(self) -> tuple[str, ...]:
@@ -117,7 +127,13 @@ class Worker:
         """Return None when there is nothing left to do, else how many seconds to wait before looking again."""
         if self.ledger.lanes or self._crew.busy or self._outcomes or self._rulings or self._errands:
             return 0.0
-        now = self._clock.now()
+        try:
+            return self._rest(self.ledger.now())
+        except StorageLostError as error:
+            self.ledger.lost(error)
+            return POLL
+
+    def _rest(self, now: int) -> float | None:
         with self._database.read() as connection:
             moment = hosts.next_due(connection, now)
             if moment is None:
@@ -136,7 +152,9 @@ class Worker:
             moments.append(self._oldest + LATE if self._crew.busy else now)
         if self._errands:
             moments.append(now + POLL)
-        if self._crew.free:
+        if self._starved:
+            moments.append(self._next_ask)
+        elif self._crew.free:
             moments += [lane.due for lane in self.ledger.lanes.values() if self._may_start_later(lane)]
         return min(BEAT, max(0.0, min(moments) - now))
 
@@ -149,7 +167,7 @@ class Worker:
 
     def _dispatch(self) -> None:
         """Begin what may begin, the host first that has waited longest."""
-        if self._clock.now() >= self.ledger.lease_until:
+        if self.ledger.now() >= self.ledger.lease_until:
             return  # the machine slept: the leases may be others' now, and the next heartbeat will tell
         now = self._clock.steady()
         for lane in sorted(self.ledger.lanes.values(), key=lambda lane: lane.due):
@@ -168,7 +186,8 @@ class Worker:
         verdict = self._gate.permit(request.url, Purpose.PAGE)
         if isinstance(verdict, Rejected):
             return self._refuse(lane, request, verdict.rule)
-        if self._plan.max_pages is not None and self.pages + self._visits >= self._plan.max_pages:
+        if self._plan.max_pages is not None and self.pages + self._visits >= self.ledger.granted:
+            self._starved = True
             return False
         lane.buffer.popleft()
         self._visits += 1
@@ -230,7 +249,7 @@ class Worker:
         if isinstance(done.job, Errand):
             self._answer(done.job, done)
             return
-        self._visits -= 1
+        self._settled += 1
         outcome = done.outcome
         if isinstance(outcome, Failed):
             outcome = self._healing(outcome, done.asked)
@@ -247,7 +266,7 @@ class Worker:
         robots.hold(home, done.ruling, steady=self._clock.steady(), patient=self._plan.delay > 0)
         home.asking.discard(errand.origin)
         if home.asks_too_much and self._plan.longer_delay == "cap":
-            self.cut["crawl-delay"] += 1
+            self._did[f"{CUT}crawl-delay"] += 1
         self._rulings.append((home, errand.cause, done.ruling))
 
     def _healing(self, failed: Failed, asked: float | None) -> Failed:
@@ -271,6 +290,8 @@ class Worker:
     # --- writing ----------------------------------------------------------------------------------
 
     def _must_write(self) -> bool:
+        if self._starved and self._clock.steady() >= self._next_ask:
+            return True
         return self._is_late() or self.ledger.must_write()
 
     def _is_late(self) -> bool:
@@ -286,33 +307,22 @@ class Worker:
         )
 
     def _write(self, *, more: bool = True) -> list[Outcome]:
-        entry = Entry(outcomes=self._outcomes, rulings=self._rulings, errands=self._errands, more=more)
+        entry = Entry(
+            outcomes=self._outcomes,
+            rulings=self._rulings,
+            errands=self._errands,
+            more=more,
+            did=self._did,
+            begun=self._visits - self._settled,
+            free=self._crew.free,
+        )
         self._outcomes, self._rulings, self._errands, self._oldest = [], [], [], None
+        self._visits, self._settled, self._did, self._starved = entry.begun, 0, Counter(), False
+        self._next_ask = self._clock.steady() + POLL
         self.ledger.write(entry)
         self._errands = entry.homeless
-        for outcome in entry.recorded:
-            self._count(outcome)
-        return entry.recorded
-
-    def _count(self, outcome: Outcome) -> None:
-        match outcome:
-            case Failed(reason=Reason.REFUSED):
-                self.refused["guard"] += 1
-            case Skipped(rule="forgotten"):
-                self.refused["forgotten"] += 1
-        if not isinstance(outcome, Fetched) or outcome.void:
-            return
         if self._plan.traps:
-            self._traps.learn(outcome)
-        if outcome.medium is not None:
-            self.media[outcome.medium.kind] += 1
-        if outcome.page is None:
-            self.pages += outcome.unchanged
-            return
-        self.pages += not feeds.is_feed(outcome.request)
-        if outcome.response.truncated:
-            self.cut["max-size"] += 1
-        self.cut.update(note.partition(":")[0] for note in outcome.page.notes)
-        self.media.update(
-            medium.kind for medium in outcome.page.media if medium.confidence.rank <= Confidence.LINK.rank
-        )
+            for outcome in entry.recorded:
+                if isinstance(outcome, Fetched) and not outcome.void:
+                    self._traps.learn(outcome)
+        return entry.recorded

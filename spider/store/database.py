@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from sqlalchemy import event, exc
 
 from spider import url as urls
-from spider.errors import StorageError
+from spider.errors import StorageError, StorageLostError
 from spider.store import backup, schema
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ __all__ = ["Database", "address_of", "migrations"]
 BUSY_SECONDS = 30
 SQLITE_MAGIC = b"SQLite format 3\0"
 WRITE_LOCK = 0x5B1DE4  # any fixed number: PostgreSQL's advisory lock that makes writers take turns
+LOST = ("08", "57P", "40", "53300", "55P03")
+"""How PostgreSQL's codes begin where the same may succeed later: connections, its own end, transactions that gave way
+to others, too many connections, a lock that stayed taken."""
 NO_PRIVILEGE = "42501"  # PostgreSQL's code for what its user may not do
 PRAGMAS = (
     "PRAGMA synchronous = NORMAL",
@@ -75,9 +78,10 @@ def migrations() -> Path:
 class Database:
     """A spider's database at its newest schema.  Threads may share it; each transaction is one thread's."""
 
-    def __init__(self, engine: sa.Engine, name: str) -> None:
+    def __init__(self, engine: sa.Engine, address: str, name: str) -> None:
         """Keep the engine; `open` is the way in."""
         self.engine = engine
+        self.address = address
         self.name = name
         self.upgraded_from: str | None = None
         self.kept_copy: Path | None = None
@@ -98,7 +102,7 @@ class Database:
         name = where.render_as_string(hide_password=True) if "://" in address else address
         if where.get_backend_name() == "sqlite":
             _check_file(where, name, create=create)
-        database = cls(_engine(where, name), name)
+        database = cls(_engine(where, name), address, name)
         try:
             database._upgrade()
         except BaseException:
@@ -269,7 +273,21 @@ def _translate(context: sa.engine.ExceptionContext, name: str) -> None:
         return
     line = (str(error).strip() or type(error).__name__).splitlines()[0]
     msg = f"database {name}: {line}"
-    raise StorageError(msg) from error
+    raise (StorageLostError if _is_lost(context, error) else StorageError)(msg) from error
+
+
+def _is_lost(context: sa.engine.ExceptionContext, error: BaseException) -> bool:
+    """Whether the server went away or let the transaction go; a file has no server."""
+    if context.dialect.name == "sqlite":
+        return False
+    code = getattr(error, "sqlstate", None)
+    return context.is_disconnect or (code.startswith(LOST) if code else isinstance(error, _driver_fault(context)))
+
+
+def _driver_fault(context: sa.engine.ExceptionContext) -> type[Exception]:
+    driver = context.dialect.loaded_dbapi
+    fault: type[Exception] = driver.OperationalError  # no code: the server was not reached at all
+    return fault
 
 
 def _revision(connection: sa.Connection, name: str) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-__all__ = ["chunks", "insert", "streamed"]
+__all__ = ["chunks", "insert", "server_time", "streamed"]
 
 CHUNK = 500  # values in one IN list: far below either engine's limit, and few statements a page
 
@@ -20,6 +20,14 @@ def insert(connection: sa.Connection, table: sa.Table) -> sqlite.Insert | postgr
     if connection.dialect.name == "postgresql":
         return postgresql.insert(table)
     return sqlite.insert(table)
+
+
+def server_time(connection: sa.Connection) -> int | None:
+    """Return the database server's clock, in UTC microseconds; None where there is no server."""
+    if connection.dialect.name != "postgresql":
+        return None
+    moment = sa.func.extract("epoch", sa.func.clock_timestamp()) * 1_000_000
+    return int(connection.execute(sa.select(sa.cast(moment, sa.BigInteger))).scalar_one())
 
 
 def streamed(connection: sa.Connection, query: sa.Select[Any], *, at_once: int = 500) -> Iterator[Any]:

@@ -22,12 +22,14 @@ __all__ = [
     "host_ids",
     "lease",
     "lease_host",
+    "leased_names",
     "let_go",
     "next_due",
     "rest",
     "running",
     "set_pace",
     "shares",
+    "waiting",
 ]
 
 _HOST = table(Host)
@@ -172,11 +174,22 @@ def rest(connection: sa.Connection, name: str, *, until: int) -> None:
     connection.execute(sooner.values(next_at=until))
 
 
-def shares(connection: sa.Connection, *, since: int) -> tuple[int, int]:
-    """Count the hosts with links waiting and the workers whose heartbeat is younger than `since`."""
-    hosts = connection.scalar(sa.select(sa.func.count()).select_from(_HOST).where(_WAITS))
+def shares(connection: sa.Connection, *, since: int, most: int) -> tuple[int, int]:
+    """Count the hosts with links waiting, up to `most`, and the workers whose heartbeat is younger than `since`."""
     workers = connection.scalar(sa.select(sa.func.count()).select_from(_WORKER).where(_WORKER.c.heartbeat_at >= since))
-    return hosts or 0, workers or 0
+    return waiting(connection, most=most), workers or 0
+
+
+def waiting(connection: sa.Connection, *, most: int) -> int:
+    """Count the hosts with links waiting, up to `most`."""
+    some = sa.select(_HOST.c.id).where(_WAITS).limit(most).subquery()
+    return connection.scalar(sa.select(sa.func.count()).select_from(some)) or 0
+
+
+def leased_names(connection: sa.Connection, *, most: int) -> list[str]:
+    """Return the names of up to `most` hosts that workers hold."""
+    query = sa.select(_HOST.c.name).where(sa.text("lease_worker IS NOT NULL")).limit(most)
+    return list(connection.scalars(query))
 
 
 def running(connection: sa.Connection) -> bool:

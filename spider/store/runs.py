@@ -11,7 +11,7 @@ __all__ = ["begin", "end", "ended"]
 
 def begin(connection: sa.Connection, *, now: int) -> int:
     """Write down that a crawl begins; returns its number."""
-    return int(connection.execute(sa.insert(Run).values(began_at=now).returning(Run.id)).scalar_one())
+    return int(connection.execute(sa.insert(Run).values(began_at=now, pages=0).returning(Run.id)).scalar_one())
 
 
 def end(connection: sa.Connection, run_id: int, *, now: int, why: str, counts: str) -> None:

@@ -312,6 +312,8 @@ class Run(Base):
     ended_at: Mapped[int | None] = time("When it ended; empty while it runs or when it was killed", optional=True)
     why: Mapped[str | None] = mapped_column(sa.Text, doc="Why it ended: done, stopped, max-pages, max-time …")
     counts: Mapped[str | None] = mapped_column(sa.Text, doc="What it did (JSON object).")
+    pages: Mapped[int] = mapped_column(BigInt, default=0, doc="Pages of those of its workers that have left.")
+    done: Mapped[str | None] = mapped_column(sa.Text, doc="What else these did, by name (JSON object).")
 
 
 class Worker(Base):
@@ -325,7 +327,11 @@ class Worker(Base):
     boot_id: Mapped[str] = mapped_column(sa.Text, doc="The machine's boot.")
     pid: Mapped[int] = mapped_column(BigInt, doc="Process number.")
     started: Mapped[str] = mapped_column(sa.Text, doc="The process's start time, as the system gives it.")
+    began_at: Mapped[int] = time("When it began")
     heartbeat_at: Mapped[int] = time("When it last said that it lives")
+    pages: Mapped[int] = mapped_column(BigInt, default=0, doc="Pages that it has read.")
+    granted: Mapped[int] = mapped_column(BigInt, default=0, doc="Pages that it may read, where the run has a limit.")
+    done: Mapped[str | None] = mapped_column(sa.Text, doc="What else it did, by name (JSON object).")
 
     __table_args__ = ({"sqlite_autoincrement": True},)  # a number is never given twice: R links speak of it
 

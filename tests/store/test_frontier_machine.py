@@ -104,18 +104,21 @@ class Frontier(RuleBasedStateMachine):
         """Links and hosts of a dead worker are free as soon as another looks; its beat says that it is over."""
         dead = data.draw(st.sampled_from(sorted(self.model.workers)))
         with writing(self.database) as (connection, tally):
-            assert workers.beat(connection, dead, now=self.now, until=self.until(dead))
+            assert workers.beat(connection, dead, now=self.now)
             assert workers.recover(connection, lambda row: row.id == dead, tally) == 1
-            assert not workers.beat(connection, dead, now=self.now, until=self.now + LEASE)
+            assert not workers.beat(connection, dead, now=self.now)
         self.model.end(dead)
 
-    def until(self, worker: int) -> int:
-        """Return when a worker's leases end, renewed now."""
+    @rule(data=st.data())
+    def a_worker_renews(self, data: st.DataObject) -> None:
+        """A worker's leases last longer, also those that ran out and that nobody else took; no other's do."""
+        worker = data.draw(st.sampled_from(sorted(self.model.workers)))
         until = self.now + LEASE
+        with writing(self.database) as (connection, _):
+            workers.renew(connection, worker, until=until)
         self.model.leases = {
             host: (holder, until if holder == worker else end) for host, (holder, end) in self.model.leases.items()
         }
-        return until
 
     @rule(by=st.integers(1, 150))
     def time_passes(self, by: int) -> None:

@@ -67,7 +67,7 @@ HOT: dict[str, tuple[Callable[[sa.Connection, Tally], object], str]] = {
     "complete": (lambda c, t: frontier.complete(c, 1, [1, 2], t), "PRIMARY KEY|ix_CrawlerLink_running"),
     "release": (lambda c, t: frontier.release(c, 1, t), "ix_CrawlerLink_running"),
     "let go": (lambda c, _: hosts.let_go(c, 1), "ix_Host_leased"),
-    "beat": (lambda c, _: workers.beat(c, 1, now=NOW, until=NOW + MINUTE), "ix_Host_leased"),
+    "renew": (lambda c, _: workers.renew(c, 1, until=NOW + MINUTE), "ix_Host_leased"),
     "recover": (lambda c, t: workers.recover(c, lambda _: True, t), "ix_CrawlerLink_running"),
     "running": (lambda c, _: hosts.running(c), "ix_CrawlerLink_running"),
     "retry due": (lambda c, t: frontier.retry_due(c, NOW, t), "ix_CrawlerLink_error"),

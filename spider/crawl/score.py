@@ -1,0 +1,59 @@
+"""What a worker has done, in numbers by name, so that those of several workers are added by adding.
+
+``pages``; ``media.KIND``; ``cut.RULE`` for what was read in part; ``refused.RULE`` for what left no row elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from spider.crawl import feeds
+from spider.model import Confidence, Failed, Fetched, MediaKind, Outcome, Reason, Skipped
+from spider.store.workers import PAGES
+
+__all__ = ["CUT", "MEDIA", "REFUSED", "media_of", "part", "scored"]
+
+CUT = "cut."
+MEDIA = "media."
+REFUSED = "refused."
+
+
+def scored(outcomes: Iterable[Outcome]) -> Iterator[str]:
+    """Yield the name of each thing that outcomes add to."""
+    for outcome in outcomes:
+        match outcome:
+            case Failed(reason=Reason.REFUSED):
+                yield f"{REFUSED}guard"
+            case Skipped(rule="forgotten"):
+                yield f"{REFUSED}forgotten"
+            case Fetched(void=False):
+                yield from _read(outcome)
+
+
+def _read(outcome: Fetched) -> Iterator[str]:
+    if outcome.medium is not None:
+        yield f"{MEDIA}{outcome.medium.kind.value}"
+    if outcome.page is None:
+        if outcome.unchanged:
+            yield PAGES
+        return
+    if not feeds.is_feed(outcome.request):
+        yield PAGES
+    if outcome.response.truncated:
+        yield f"{CUT}max-size"
+    for note in outcome.page.notes:
+        yield f"{CUT}{note.partition(':')[0]}"
+    for medium in outcome.page.media:
+        if medium.confidence.rank <= Confidence.LINK.rank:
+            yield f"{MEDIA}{medium.kind.value}"
+
+
+def part(counts: Mapping[str, int], prefix: str) -> dict[str, int]:
+    """Return the counts of one kind by their names without it."""
+    return {name.removeprefix(prefix): number for name, number in list(counts.items()) if name.startswith(prefix)}
+
+
+def media_of(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return the media found by kind, of those kinds that were."""
+    found = part(counts, MEDIA)
+    return {kind.value: found[kind.value] for kind in MediaKind if kind.value in found}
