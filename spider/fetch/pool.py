@@ -107,6 +107,14 @@ class Pool:
         """Open a bare connection to an origin, through a proxy where there is one; FetchError where none comes."""
         return tunnel_to(origin, self._proxies.way(origin), self._secure, (allowance, guard))
 
+    def spare(self) -> None:
+        """Close what is idle of every host: somebody needs its file descriptor."""
+        with self._lock:
+            lines = [line for entry in self._hosts.values() for _, line in entry.idle]
+            for entry in self._hosts.values():
+                entry.idle = []
+        _close(lines)
+
     def leave(self, host: str) -> None:
         """Close the idle connections to a host name: someone else will speak to it."""
         with self._lock:
@@ -118,8 +126,7 @@ class Pool:
 
     def close(self) -> None:
         """Close every idle connection; the pool can be used again."""
-        for host in list(self._hosts):
-            self.leave(host)
+        self.spare()
 
     def _new(self, origin: Origin) -> AnyLine:
         return line_to(origin, self._proxies.way(origin), self._secure)

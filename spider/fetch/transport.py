@@ -7,6 +7,7 @@ request, and follow redirects, which is all decided elsewhere here.
 from __future__ import annotations
 
 import contextlib
+import errno
 import ssl
 import time
 from collections.abc import Mapping
@@ -33,6 +34,8 @@ __all__ = ["Adapter", "Exchange", "Prepared", "failure"]
 BrokenConnection = ConnectionError  # the built-in one; requests has another of this name
 DRAIN = 4096  # bytes of an unwanted body that are read, in this time, when that saves the connection
 DRAIN_SECONDS = 0.25
+CROWDED = frozenset({errno.EMFILE, errno.ENFILE})
+CROWDED_SECONDS = 0.05  # until a file descriptor is looked for again
 MAX_MESSAGE = 300  # characters of what the server made some library say
 EXPECTED = (OSError, HTTPException, HTTPError, ValueError)  # whatever a server can make the libraries raise
 
@@ -63,7 +66,7 @@ class Exchange:
         line, used = self._pool.take(self._origin)
         self._line = line
         try:
-            line.prepare(timeout, self._guard)
+            self._connect(line, timeout)
             self.raw = _ask(line, method, url, headers)
         except FetchError:
             line.close()
@@ -75,6 +78,19 @@ class Exchange:
             raise failure(error, timeout) from error
         return self.raw
 
+    def _connect(self, line: AnyLine, timeout: Allowance) -> None:
+        """Connect where that is needed; without a file descriptor left, idle connections make room, or time does."""
+        while True:
+            try:
+                line.prepare(timeout, self._guard)
+            except FetchError as error:
+                if timeout.over or getattr(error.__cause__, "errno", None) not in CROWDED:
+                    raise
+            else:
+                return
+            self._pool.spare()
+            time.sleep(CROWDED_SECONDS)
+
     def end(self, *, sound: bool) -> None:
         """Keep the connection for the next request if the answer is `sound` and was read to its end, else close it."""
         line, raw = self._line, self.raw
@@ -82,7 +98,7 @@ class Exchange:
         if line is None:
             return
         if sound and raw is not None and line.sock is not None and _ended(raw, line):
-            raw.close()  # of the connection it knows nothing; an answer of no length would stay open till it is collected
+            raw.close()  # of the connection it knows nothing; without a length it would stay open till it is collected
             self._pool.give(self._origin, line)
             return
         if raw is not None:
