@@ -11,7 +11,7 @@ from typing import Protocol
 
 __all__ = ["SIGNALS", "Caught", "Stoppable", "stopping"]
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Stoppable(Protocol):
@@ -31,18 +31,20 @@ class Caught:
 
     @property
     def exit_code(self) -> int | None:
-        """130 or 143, as a shell would say it; None when no signal came."""
+        """129, 130 or 143, as a shell would say it; None when no signal came."""
         return 128 + self.number if self.count else None
 
 
 @contextlib.contextmanager
 def stopping(work: Stoppable, note: Callable[[str], None]) -> Iterator[Caught]:
-    """Let SIGINT and SIGTERM stop the work while the block runs; `note` tells the user what happens now.
+    """Let SIGINT, SIGTERM and SIGHUP stop the work while the block runs; `note` tells the user what happens now.
 
-    After the second one the signals do what they did before, so that a third always helps.
+    A SIGHUP that is ignored, as under nohup, stays so.  After the second one the signals do what they did before, so that a third always helps.
     """
     caught = Caught()
     before = {number: signal.getsignal(number) for number in SIGNALS}
+    if before[signal.SIGHUP] == signal.SIG_IGN:
+        del before[signal.SIGHUP]
 
     def handle(number: int, _frame: FrameType | None) -> None:
         caught.number = caught.number or number
@@ -59,7 +61,7 @@ def stopping(work: Stoppable, note: Callable[[str], None]) -> Iterator[Caught]:
         for number, handler in before.items():
             signal.signal(number, handler)
 
-    for number in SIGNALS:
+    for number in before:
         signal.signal(number, handle)
     try:
         yield caught

@@ -36,7 +36,7 @@ CODES = (
     (6, "No browser, or it does not start"),
     (7, "The disk is too full to go on"),
     (8, "Another run holds the database, and this one wants to be alone"),
-    ("130, 143", "Stopped by Ctrl-C (SIGINT) or SIGTERM"),
+    ("129, 130, 143", "Stopped by SIGHUP (the terminal went away), Ctrl-C (SIGINT) or SIGTERM"),
 )
 
 
