@@ -14,7 +14,6 @@ from click.core import ParameterSource
 
 from spider.cli import crawl, report, status
 from spider.cli.options import Globals
-from spider.cli.signals import SIGNALS
 from spider.demo import make_way, serve
 from spider.errors import InputError
 
@@ -96,7 +95,7 @@ def _wait() -> None:
     SIGTERM means the same, and both count also where the shell let them be ignored.  In short sleeps: a
     signal that comes just before an endless wait begins would not end it.
     """
-    for number in SIGNALS:
+    for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     with contextlib.suppress(KeyboardInterrupt):
         while True:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Protocol
 
-__all__ = ["SIGNALS", "Caught", "Stoppable", "stopping"]
+__all__ = ["Caught", "Stoppable", "stopping"]
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
