@@ -9,9 +9,12 @@ from spider.errors import InputError
 from spider.model import Confidence
 from spider.report.findings import TREE_LIMIT, Findings
 from spider.report.html import write_html
-from spider.store import Connection, ask, forest, survey
+from spider.store import Connection, ask, checks, forest, graphs, survey
 
 __all__ = ["write"]
+
+GRAPHS = 24  # applications that are drawn, the largest
+MOST_GRAPHS = 10_000
 
 
 def write(
@@ -36,6 +39,7 @@ def write(
     trees = forest.Forest(connection, seed=seed, confidence=confidence)
     wanted = trees.nearest(TREE_LIMIT)
     runs = ask.runs(connection)
+    pages = graphs.pages_with_graphs(connection, MOST_GRAPHS)
     found = Findings(
         name=name,
         options=options,
@@ -50,6 +54,9 @@ def write(
         hosts=survey.slow_hosts(connection),
         runs=runs,
         changes=survey.changed(connection, since=runs[0].began_at if runs else 0),
+        health=checks.counts(connection),
+        graphs=[graph for page in pages[:GRAPHS] if (graph := graphs.graph_of(connection, page.page_id)) is not None],
+        more_graphs=max(0, len(pages) - GRAPHS),
     )
     return write_html(found, stream)
 

@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spider import url as urls
-from spider.model import LinkState, MediaKind, Reason, Relation
+from spider.model import Health, LinkState, MediaKind, Reason, Relation
 from spider.report.listings import run_record
 from spider.report.text import cut, iso, json_text, visible
 
 if TYPE_CHECKING:
     from spider.store.ask import MediaRow, RunRow, Status
     from spider.store.forest import Branch
+    from spider.store.graphs import PageGraph
     from spider.store.survey import HostRow
 
 __all__ = [
@@ -42,7 +43,6 @@ TREE_LIMIT = 20_000
 """Links that the tree holds at most, but for those with media beneath, which it always holds."""
 
 BARS = 12
-DAYS = 30
 TEXT = 300  # columns of a title or an anchor text that anybody reads
 STATES = tuple(LinkState)
 KINDS = tuple(MediaKind)
@@ -54,7 +54,8 @@ class Findings:
 
     `options` are what narrows the media, as typed; `media` are all that are there and those that are gone;
     `branches` the links of the tree, `left_out` those that it is too small for.  `changes` counts what the last
-    crawl saw first and what it missed, of each kind.
+    crawl saw first and what it missed, of each kind; `health` what checks found; `graphs` are the largest
+    applications, `more_graphs` counts the others.
     """
 
     name: str
@@ -70,6 +71,9 @@ class Findings:
     hosts: Sequence[HostRow]
     runs: Sequence[RunRow]
     changes: Mapping[MediaKind, tuple[int, int]]
+    health: Mapping[Health, int] = field(default_factory=dict)
+    graphs: Sequence[PageGraph] = ()
+    more_graphs: int = 0
 
 
 class Card(NamedTuple):
@@ -134,8 +138,9 @@ class Gallery:
     flash: list[dict[str, Any]] = field(default_factory=list)
     total: int = 0
     counts: dict[str, Counter[Any]] = field(
-        default_factory=lambda: {name: Counter() for name in ("kind", "site", "depth", "host", "format", "day")}
+        default_factory=lambda: {name: Counter() for name in ("kind", "site", "depth", "host", "format")}
     )
+    days: Counter[tuple[str, str]] = field(default_factory=Counter)
     _sites: _Numbers = field(default_factory=_Numbers)
     _formats: _Numbers = field(default_factory=_Numbers)
     _sources: _Numbers = field(default_factory=_Numbers)
@@ -158,7 +163,7 @@ class Gallery:
                 _shown(row.text),
                 _shown(row.name),
                 self._formats.of(_shown(form)),
-                _shown(row.mime),
+                _shown(row.served or row.mime),
                 row.poster or 0,
                 round(row.duration or 0, 1),
                 row.size or 0,
@@ -166,6 +171,10 @@ class Gallery:
                 (row.gone_at or 0) // 1_000_000,
                 self._sources.of(_shown(row.source)),
                 int(new),
+                0 if row.health is None else row.health.code,
+                row.status or 0,
+                (row.checked_at or 0) // 1_000_000,
+                row.moved_to or 0,
             ]
         )
 
@@ -175,7 +184,7 @@ class Gallery:
         self.counts["depth"][row.depth] += 1
         self.counts["host"][urls.host(row.media)] += 1
         self.counts["format"][_shown(form)] += 1
-        self.counts["day"][iso(row.first_seen)[:10]] += 1
+        self.days[iso(row.first_seen)[:10], row.kind.value] += 1
         if row.kind is MediaKind.FLASH:
             self.flash.append(
                 {
@@ -200,6 +209,7 @@ class Gallery:
         """Return the island's value; `places` are the links of the tree, from number to place."""
         return {
             "kinds": [kind.value for kind in KINDS],
+            "health": ["", *(health.value for health in Health)],
             "sites": self._sites.texts,
             "formats": self._formats.texts,
             "sources": self._sources.texts,
@@ -208,9 +218,9 @@ class Gallery:
         }
 
     def bars(self, name: str, *, filtered: str | None = None) -> list[Bar]:
-        """Return one of the counts as bars, the longest first and the rest as one; depths and days in their order."""
+        """Return one of the counts as bars, the longest first and the rest as one; depths in their order."""
         found = self.counts[name]
-        ordered = sorted(found.items()) if name in {"depth", "day"} else found.most_common()
+        ordered = sorted(found.items()) if name == "depth" else found.most_common()
         shown, rest = ordered[:BARS], sum(number for _, number in ordered[BARS:])
         longest = max([number for _, number in shown] + [rest, 1])
         bars = [
@@ -231,12 +241,6 @@ class Gallery:
         """Return how the page's address spells a filter's value."""
         numbers = {"site": self._sites, "format": self._formats}.get(filtered or "")
         return str(label) if numbers is None else str(numbers.of(str(label)))
-
-    def days(self) -> list[Bar]:
-        """Return the media by the day that they were first seen, the last days only; nothing for a single day."""
-        found = sorted(self.counts["day"].items())[-DAYS:]
-        longest = max([number for _, number in found] + [1])
-        return [Bar(day, number, 100 * number / longest, "", "") for day, number in found] if len(found) > 1 else []
 
 
 def short(url: str) -> str:
@@ -305,6 +309,10 @@ def cards(findings: Findings) -> list[Card]:
         found.append(Card(title, status.links[state], change, note, f"state-{state}", link))
     refused = sum(findings.refused.values())
     found.append(Card("refused", refused, "", f"by {_plural(len(findings.refused), 'rule')}", "refused", "#skipped"))
+    checked = sum(findings.health.values())
+    if checked:
+        dead = findings.health.get(Health.DEAD, 0)
+        found.append(Card("dead", dead, "", f"of {checked:,} checked", "health-dead", "#media?state=dead"))
     return found
 
 

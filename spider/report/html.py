@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TextIO
 from spider import __version__
 from spider.model import Relation
 from spider.report.findings import GALLERY_LIMIT, Findings, Gallery, Tree, cards, island, run_rows, short
+from spider.report.shapes import graph_data, timeline
 from spider.report.text import iso, visible
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["write_html"]
 
 FLASH_ROWS = 50
+SCRIPTS = ("helpers", "gallery", "tree", "graphs", "page")
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 _PACKAGE = "spider.report"
 
@@ -35,7 +37,8 @@ def write_html(findings: Findings, stream: TextIO) -> int:
     gallery = Gallery(findings.runs[0].began_at if len(findings.runs) > 1 else None)
     for row in findings.media:
         gallery.add(row)
-    script, style = _part("report.js"), _part("report.css")
+    script, style = _script(), _part("report.css")
+    span, columns = timeline(gallery.days)
     page = _environment().get_template("report.html")
     pieces = page.generate(
         findings=findings,
@@ -46,15 +49,24 @@ def write_html(findings: Findings, stream: TextIO) -> int:
         left_over=max(0, gallery.total - GALLERY_LIMIT),
         flash=gallery.flash[:FLASH_ROWS],
         relations=tuple(Relation),
+        span=span,
+        columns=columns,
         runs=run_rows(findings.runs),
         script=script,
         style=style,
         policy=_policy(script, style),
         media_island=island(gallery.data(tree.places)),
         tree_island=island(tree.nodes),
+        graph_island=island([graph_data(graph) for graph in findings.graphs]),
     )
     stream.writelines(pieces)
     return gallery.total
+
+
+def _script() -> str:
+    """Return the page's script: its parts in one function, so that none of its names is the page's."""
+    parts = "".join(_part(f"report/{name}.js") for name in SCRIPTS)
+    return f'"use strict";\n(() => {{\n{parts}}})();\n'
 
 
 def _part(name: str) -> str:

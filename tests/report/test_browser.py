@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from spider.ajax.browser import find
 from tests.conftest import environment
+from tests.report.dressed import dress
 from tests.report.filled import fill
 from tests.report.large import grow
 
@@ -56,8 +57,8 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def thousand(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write the page of a thousand media."""
-    return write(grow(tmp_path_factory.mktemp("thousand") / "thousand.db", media=1000))
+    """Write the page of a thousand media, some of them checked, and of an application."""
+    return write(dress(grow(tmp_path_factory.mktemp("thousand") / "thousand.db", media=1000)))
 
 
 @pytest.fixture
@@ -105,6 +106,12 @@ def test_filters_search_and_sort(opened: Open, thousand: Path) -> None:
     page.click("#reset")
     page.select_option("#state", "gone")
     assert count(page).startswith("111 media")
+    page.select_option("#state", "dead")
+    assert count(page).startswith("42 media")
+    assert "dead: 404" in page.inner_text("#grid .facts >> nth=0")
+    assert page.locator("#grid .play").count() == 0
+    page.select_option("#state", "moved")
+    assert page.get_attribute("#grid .facts a >> nth=0", "href") == "http://archive.example/3"
     page.select_option("#state", "new")
     page.select_option("#site", label="site2.example")
     page.select_option("#sort", "title")
@@ -172,6 +179,37 @@ def test_the_tree_opens_and_finds(opened: Open, thousand: Path) -> None:
     assert page.locator("#tree .row.found").is_visible()
 
 
+def test_the_graph_of_an_application(opened: Open, thousand: Path) -> None:
+    """States and events are drawn, told when they are chosen by click or key, and come nearer."""
+    page = opened(thousand)
+    assert page.locator(".state-box").count() == 8
+    assert page.locator(".edge").count() == 10  # two events lead from state 1 to state 5
+    facts = page.locator(".graph-facts")
+    page.locator(".edge[aria-label='1 event from state 0 to state 1']").press("Enter")
+    expect(facts).to_contain_text("click on nav > a:nth-of-type(1)")
+    expect(facts.locator(".asked a")).to_have_attribute("href", "http://site1.example/api/reels?page=1")
+    page.locator(".edge[aria-label='1 event from state 5 to state 7']").press(" ")
+    expect(facts).to_contain_text(
+        "POST http://site1.example/api/cast · body film, year not sent: method".replace(" · ", " ")
+    )
+    page.locator(".state-box").nth(0).click()
+    expect(facts).to_contain_text("GET http://site1.example/api/index.json")
+    page.locator(".state-box[aria-label^='State 4']").click()
+    expect(facts.locator(".events a")).to_have_count(2)
+    drawing = page.locator("svg.graph")
+    before = [float(part) for part in (drawing.get_attribute("viewBox") or "").split()]
+    page.click("button[aria-label=Nearer]")
+    after = [float(part) for part in (drawing.get_attribute("viewBox") or "").split()]
+    assert after[2] < before[2]
+    page.click("button[aria-label='Show the whole graph']")
+    for box in page.locator(".state-box rect").all():
+        inner, outer = box.bounding_box(), drawing.bounding_box()
+        assert inner is not None
+        assert outer is not None
+        assert outer["x"] <= inner["x"]
+        assert inner["x"] + inner["width"] <= outer["x"] + outer["width"]
+
+
 def test_a_player_asks_only_when_clicked(browser: Browser, thousand: Path) -> None:
     """A click on a medium makes a real player that asks for the medium; pictures come when they are asked for."""
     context = browser.new_context()
@@ -211,6 +249,8 @@ def test_everybody_can_use_it(scheme: Any, width: int, opened: Open, thousand: P
     """axe-core finds no serious fault in either colours and on either screen, and nothing is wider than the screen."""
     page = opened(thousand, viewport={"width": width, "height": 844}, color_scheme=scheme, bypass_csp=True)
     page.locator("#tree .toggle").first.click()
+    page.locator(".state-box").first.click()
+    page.click(".time summary")
     page.fill("#find", "page-4")
     page.wait_for_selector("#finds li")
     spec = find_spec("axe_playwright_python")
@@ -228,7 +268,8 @@ def test_everybody_can_use_it(scheme: Any, width: int, opened: Open, thousand: P
 
 
 def test_it_is_soon_there(opened: Open, thousand: Path) -> None:
-    """A thousand media are shown within a second."""
+    """A thousand media take less than two megabytes and are shown within a second."""
+    assert thousand.stat().st_size < 2_000_000
     times = [
         opened(thousand).evaluate("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd")
         for _ in range(3)

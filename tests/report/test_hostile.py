@@ -21,6 +21,7 @@ from spider.model import LinkState, MediaKind, Reason
 from spider.report import FORMATS
 from spider.store import Database
 from spider.store.schema import MEDIA, CrawlerLink, Page, table
+from tests.report.dressed import dress
 from tests.report.large import grow
 from tests.report.test_text import steers
 
@@ -61,7 +62,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
         flash = table(MEDIA[MediaKind.FLASH])
         bad = {"url": HOSTILE["address"], "poster": HOSTILE["address"]}
         connection.execute(sa.update(flash).where(flash.c.page_id == 1).values(**bad))
-    return path
+    return dress(path, texts=tuple(HOSTILE.values()))
 
 
 def harmless_lines(text: str) -> None:
@@ -95,10 +96,10 @@ def plain_markdown(text: str) -> None:
 
 
 def safe_html(text: str) -> None:
-    """It has its own three scripts, no handler, no picture, and no link but to the web or within."""
+    """It has its own four scripts, no handler, no picture, and no link but to the web or within."""
     harmless_lines(text)
     shown: Any = lxml_html.document_fromstring(text)
-    assert len(shown.xpath("//script")) == 3
+    assert len(shown.xpath("//script")) == 4
     assert shown.xpath("//img | //b[not(@class)] | //@onerror | //@srcdoc") == []
     assert {href.partition(":")[0] for href in shown.xpath("//a/@href") if not href.startswith("#")} == {"http"}
     assert "49" not in shown.xpath("string(//td[contains(., '7 * 7')])")

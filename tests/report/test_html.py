@@ -16,6 +16,7 @@ from lxml import html as lxml_html
 from spider.model import LinkState
 from spider.report import findings
 from spider.report.findings import island
+from spider.report.shapes import timeline
 from spider.store import Database
 from tests.cli.conftest import Run, run
 from tests.report.filled import HOSTILE_TITLE, RADIO, ROOT, fill
@@ -162,6 +163,20 @@ def test_what_narrows_it_is_said(run: Run, filled: Path) -> None:
     said = " ".join(parsed(page).xpath("string(//p[@class='made'][2])").split())
     assert said.startswith("Narrowed by --media video, --match <ogv>|ogv, --since 8")
     assert "Narrowed" not in written(run, filled)
+
+
+def test_media_over_time_are_columns() -> None:
+    """Days stand in columns without gaps, the newest at the right, weeks or months where there are too many days."""
+    word, columns = timeline({("2026-11-28", "video"): 3, ("2026-11-30", "audio"): 1, ("2026-11-30", "video"): 1})
+    assert (word, len(columns)) == ("day", 21)
+    assert [column.number for column in columns[-3:]] == [3, 0, 2]
+    assert columns[-1].label == "2026-11-30"
+    assert [(part.kind, part.number) for part in columns[-1].parts] == [("video", 1), ("audio", 1)]
+    assert columns[-3].parts[0][2:] == (0, 100)
+    word, columns = timeline({("2020-01-01", "flash"): 1, ("2026-11-30", "flash"): 1})
+    assert word == "year"
+    assert sum(column.number for column in columns) == 2
+    assert timeline({("2026-11-30", "video"): 9}) == ("", [])
 
 
 def test_changes_since_the_last_crawl_are_told(run: Run, tmp_path: Path) -> None:

@@ -80,7 +80,13 @@ def test_a_terminal_s_lines_are_wrapped() -> None:
 def test_what_a_check_found_stands_below_a_medium() -> None:
     """Type, size, the new place and the health with its moment; what was never checked says nothing of it."""
     checked = PAGE | {"health": "dead", "status": 404, "checked_at": "2026-12-01T00:00:00Z"}
-    moved = {"health": "moved", "status": 200, "type": "video/mp4", "size": 1234, "moved_to": "http://b.example/"}
+    moved: dict[str, str | int] = {
+        "health": "moved",
+        "status": 200,
+        "type": "video/mp4",
+        "size": 1234,
+        "moved_to": "http://b.example/",
+    }
     lines = texts(media_lines([checked, checked | moved], None))
     assert lines[3].endswith(" · found dead with status 404 2026-12-01T00:00:00Z")
     assert lines[5].endswith(
