@@ -361,7 +361,7 @@ class Fetched:
     response sends us on, when that is accepted.  `content_hash` is the signed 64-bit BLAKE2b of the body;
     `unchanged` says that it is what was read before (304, or the same hash), so that it was not read
     again; `void` that a guess came to nothing, and nothing is kept of it; `copy`, set when it is recorded,
-    that its page is a copy of another, or nearly one.  `rendering` tells of its page as an application.
+    that its page is nearly a copy of another.  `rendering` tells of its page as an application.
     """
 
     request: Request

@@ -77,8 +77,9 @@ def record(  # noqa: PLR0913  # what is kept of a crawl hangs on each of these
     batch = _Batch(hasten)
     if dedup:
         batch.copies = originals(connection, mine)
-        batch.copies |= near_originals(connection, mine, batch.copies)
-        mine = [_marked(outcome, batch.copies) for outcome in mine]
+        near = near_originals(connection, mine, batch.copies)
+        batch.copies |= near
+        mine = [_marked(outcome, near) for outcome in mine]
     for outcome in mine:
         place = moved[outcome.request.link_id]
         match outcome:
@@ -109,7 +110,7 @@ def record(  # noqa: PLR0913  # what is kept of a crawl hangs on each of these
 
 
 def _marked(outcome: Outcome, copies: Mapping[int, int]) -> Outcome:
-    """Let an outcome tell that its page is a copy."""
+    """Let an outcome tell that its page is nearly a copy; an exact one, of another host's, perhaps, is no trap."""
     if isinstance(outcome, Fetched) and outcome.request.link_id in copies:
         return replace(outcome, copy=True)
     return outcome
