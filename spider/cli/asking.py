@@ -1,4 +1,4 @@
-"""Options that several questions share: which seed, which reason."""
+"""What several questions share: an address that was typed, which seed, which reason."""
 
 from __future__ import annotations
 
@@ -8,10 +8,23 @@ from typing import Any, TypeVar
 import click
 
 from spider.model import Reason
+from spider.report import visible
+from spider.url import normalize
 
-__all__ = ["reason_option", "seed_option"]
+__all__ = ["reason_option", "seed_option", "web_address"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def web_address(text: str) -> str:
+    """Return an address that was typed, normalized; one without a scheme is https.
+
+    click.BadParameter where it is none of the web's, InvalidURL where it is no address at all.
+    """
+    address = normalize(text if "://" in text else f"https://{text}")
+    if not address.startswith(("http://", "https://")):
+        raise click.BadParameter(f"not an address of the web: {visible(address)!r}", param_hint="URL")
+    return address
 
 
 def seed_option(text: str) -> Callable[[_Function], _Function]:

@@ -36,7 +36,7 @@ def command(
     found = load_seeds(seeds, sys.stdin.buffer)
     with Database.open(given.db, create=bool(found)) as database:
         if not found:
-            _check_known(database, given.db)
+            _check_known(database, database.name)
         told = bool(given.verbose or log)
         crawl = Crawler(database, Plan(**values), seeds=found, told=told)
         return follow(crawl, quiet=given.quiet, verbose=bool(given.verbose), log=log, log_format=log_format)

@@ -45,12 +45,12 @@ def check(given: Globals, *, repair: bool) -> int:
             wrong += 1
             click.echo(visible(f"{fault.kind}  {fault.text}"))
         if wrong:
-            complain(f"{given.db} is not sound: {wrong:,} fault{'s' * (wrong != 1)}{_hint(repair=repair)}")
+            complain(f"{database.name} is not sound: {wrong:,} fault{'s' * (wrong != 1)}{_hint(repair=repair)}")
             return STORAGE
         if not given.quiet:
             with database.read() as connection:
                 links = sum(ask.link_counts(connection).values())
-            click.echo(visible(f"{given.db} is sound: {links:,} link{'s' * (links != 1)}"))
+            click.echo(visible(f"{database.name} is sound: {links:,} link{'s' * (links != 1)}"))
     return 0
 
 
@@ -115,7 +115,7 @@ def vacuum(given: Globals) -> None:
         care.vacuum(database)
         after = _size(database)
     if not given.quiet:
-        click.echo(visible(given.db + (f": {before:,} bytes before, {after:,} now" if before else ": done")))
+        click.echo(visible(database.name + (f": {before:,} bytes before, {after:,} now" if before else ": done")))
 
 
 def _size(database: Database) -> int:
@@ -136,13 +136,13 @@ def upgrade(given: Globals) -> None:
     The file as it was is kept beside it, as FILE.before-REVISION.
     """
     with Database.open(given.db, create=False) as database:
-        before, kept = database.upgraded_from, database.kept_copy
+        name, before, kept = database.name, database.upgraded_from, database.kept_copy
     if given.quiet:
         return
     if before is None:
-        click.echo(visible(f"{given.db} has the newest schema"))
+        click.echo(visible(f"{name} has the newest schema"))
     else:
-        click.echo(visible(f"{given.db} upgraded from schema {before}" + (f"; as it was: {kept}" if kept else "")))
+        click.echo(visible(f"{name} upgraded from schema {before}" + (f"; as it was: {kept}" if kept else "")))
 
 
 for _part in command.commands.values():

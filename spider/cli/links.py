@@ -15,6 +15,7 @@ from urllib.parse import quote
 import click
 
 from spider import settings
+from spider.cli.asking import web_address
 from spider.cli.network import NETWORK, asking
 from spider.cli.options import setting_options
 from spider.cli.output import show
@@ -28,7 +29,9 @@ from spider.url import normalize
 __all__ = ["Document", "command", "document_of", "fetched", "links"]
 
 _USED = (*NETWORK, "robots", "max-size")
-_WEB = re.compile(r"https?://", re.IGNORECASE)
+_HOST = re.compile(
+    r"(?:[\w-]+\.)+(?!(?:x?html?|txt|xml|md|json|php)\b)[^\W\d_]{2,}(?::\d+)?(?:/.*)?\Z|localhost\b", re.IGNORECASE
+)
 _HOPS = 10
 _ERRORS, _SERVER_ERRORS = 400, 500
 _EXAMPLES = """\b
@@ -69,7 +72,7 @@ def links(
     """
     if base is not None:
         base = normalize(base)
-    document = fetched(place, **values) if _WEB.match(place) else document_of(place, base)
+    document = fetched(place, **values) if _is_web(place) else document_of(place, base)
     page = read(
         document.body,
         base or document.url,
@@ -82,6 +85,17 @@ def links(
     else:
         show(_lines(page), sys.stdout)
     return 0
+
+
+def _is_web(place: str) -> bool:
+    """Whether a place is an address, not a file: it has a scheme, or looks like a host's name and is no file."""
+    if "://" in place:
+        return True
+    try:
+        is_file = place == "-" or Path(place).exists()
+    except ValueError:
+        return False
+    return not is_file and _HOST.match(place) is not None
 
 
 def document_of(place: str, base: str | None) -> Document:
@@ -98,7 +112,7 @@ def document_of(place: str, base: str | None) -> Document:
 
 def fetched(place: str, *, robots: str, **values: Any) -> Document:  # noqa: ANN401  # the settings
     """Ask for a page as a crawl would, redirects followed; FetchError where none comes."""
-    url = normalize(place)
+    url = web_address(place)
     with Client(asking(url, **values)) as client:
         response = _followed(client, url, obey=robots == "obey")
     return Document(response.body, response.url, dict(response.headers))
@@ -146,9 +160,10 @@ def _lines(page: Page) -> Iterator[Line]:
     yield (Span(f"  {page.charset}, told by {page.charset_from}", "detail"),)
     for note in page.notes:
         yield (Span(f"  {visible(note)}", "bad"),)
-    yield ()
-    yield from _columns([_link_cells(link) for link in page.links])
-    yield from _columns([_link_cells(link, "elsewhere") for link in page.others])
+    if page.links or page.others:
+        yield ()
+        yield from _columns([_link_cells(link) for link in page.links])
+        yield from _columns([_link_cells(link, "elsewhere") for link in page.others])
     if page.media:
         yield ()
         yield from _columns([_media_cells(medium) for medium in page.media])

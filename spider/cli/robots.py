@@ -9,12 +9,12 @@ from typing import Any
 import click
 
 from spider import settings
+from spider.cli.asking import web_address
 from spider.cli.network import NETWORK, asking
 from spider.cli.options import setting_options
 from spider.errors import FetchError
 from spider.fetch import Access, Client, Pace, Ruling, ask, retry_after
 from spider.report import visible
-from spider.url import normalize
 
 __all__ = ["command", "robots"]
 
@@ -36,9 +36,7 @@ def robots(*, url: str, agent: str, delay: float, **values: Any) -> int:  # noqa
     requests, and the site's sitemaps.  The exit code is 3 if there was no answer:
     then all is closed until there is one.
     """
-    address = normalize(url)
-    if not address.startswith(("http://", "https://")):
-        raise click.BadParameter(f"not an address of the web: {address!r}", param_hint="URL")
+    address = web_address(url)
     with Client(asking(address, **values)) as client:
         ruling = ask(client.whole, address)
     for line in _lines(ruling, agent, address, delay):

@@ -33,4 +33,4 @@ def command(given: Globals, form: str, output: str | None, raw: bool) -> None:  
         running = {row.run_id for row in workers.rows(connection) if at_work(row, now)}
     records = [run_record(row, running=row.id in running) for row in found]
     if not answer(records, How(form, output, raw), columns=RUN_COLUMNS, lines=run_lines) and not given.quiet:
-        complain(f"{given.db} has seen no crawl yet; spider crawl URL begins")
+        complain(f"{database.name} has seen no crawl yet; spider crawl URL begins")

@@ -274,7 +274,7 @@ def remove(given: Globals, which: tuple[str, ...]) -> None:
     with Database.open(given.db, create=False) as database:
         chosen = _chosen(database, which)
         with database.write() as connection:
-            _nobody_at_work(connection, given.db)
+            _nobody_at_work(connection, database.name)
             for row in chosen:
                 tally = Tally()
                 links, media = seeds.remove(connection, row.id, tally)
@@ -299,7 +299,7 @@ def list_command(given: Globals, *, status: str | None, form: str, output: str |
         rows = seeds.seed_rows(connection, status=None if status is None else SeedStatus(status))
     count = answer(map(seed_record, rows), How(form, output, raw), columns=SEED_COLUMNS, lines=seed_lines)
     if not count and not given.quiet:
-        complain(f"{given.db} has no seed{'' if status is None else f' that is {status}'}; spider seeds add URL")
+        complain(f"{database.name} has no seed{'' if status is None else f' that is {status}'}; spider seeds add URL")
 
 
 # --- what they share ------------------------------------------------------------------------------

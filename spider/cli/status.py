@@ -48,7 +48,7 @@ def command(given: Globals, form: str) -> None:
     else:
         write_records(_records(found), stream, form=form, columns=COLUMNS, raw=False)
     if not found.seeds and not given.quiet:
-        complain(f"{given.db} has no seed yet; spider crawl URL begins")
+        complain(f"{database.name} has no seed yet; spider crawl URL begins")
 
 
 def _bar(links: Mapping[LinkState, int], columns: int) -> Line:

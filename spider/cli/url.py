@@ -67,9 +67,11 @@ def url(*, urls: tuple[str, ...], base: str | None, encoding: str, trace: bool, 
 
 
 def _lines() -> Iterator[str]:
-    """Read the standard input's lines; bytes that are no UTF-8 become U+FFFD."""
+    """Read the standard input's lines, but for empty ones; bytes that are no UTF-8 become U+FFFD."""
     for line in sys.stdin.buffer:
-        yield line.decode("utf-8", "replace").rstrip("\r\n")
+        text = line.decode("utf-8", "replace").rstrip("\r\n")
+        if text:
+            yield text
 
 
 def _explain(text: str, base: machine.URL | None, encoding: str) -> None:

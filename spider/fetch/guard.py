@@ -48,7 +48,11 @@ Origin = tuple[str, str, int]
 """Scheme, host (no brackets) and port: what cookies, passwords and connections belong to."""
 
 PRIVATE = "private-address"
-HINTS = {PRIVATE: " is none of the public internet (--allow-private asks it all the same)"}
+HINTS = {
+    PRIVATE: " is none of the public internet (--allow-private asks it all the same)",
+    "port": " names a port that belongs to another protocol",
+    "length": "… is longer than an address may be",
+}
 
 
 def split(url: str) -> tuple[str, str, int, str]:

@@ -65,7 +65,13 @@ def address_of(text: str) -> sa.URL:
 
 
 def _without_password(text: str) -> str:
-    return re.sub(r"(://[^:/]*):[^/]*@", r"\1:***@", text)
+    return re.sub(r"(password=)[^&]*", r"\1***", re.sub(r"(://[^:/]*):[^/]*@", r"\1:***@", text))
+
+
+def _shown(where: sa.URL) -> str:
+    """Return an address without the passwords that it holds, before the host or among its options."""
+    hidden = {name: "***" for name in where.query if "password" in name.lower()}
+    return where.update_query_dict(hidden).render_as_string(hide_password=True)
 
 
 def migrations() -> Path:
@@ -99,7 +105,7 @@ class Database:
         database, another program's database, one made by a newer spider or with another key ladder.
         """
         where = address_of(address)
-        name = where.render_as_string(hide_password=True) if "://" in address else address
+        name = _shown(where) if "://" in address else address
         if where.get_backend_name() == "sqlite":
             _check_file(where, name, create=create)
         database = cls(_engine(where, name), address, name)

@@ -228,3 +228,9 @@ def test_a_seed_that_does_not_resolve(spider: Program) -> None:
     done = spider("-q", "crawl", "http://nowhere.invalid/", "--retries", "0", "--delay", "0")
     assert done.returncode == 3
     assert one_line(done.stderr).startswith("seed http://nowhere.invalid/: dns: ")
+
+
+def test_an_empty_line_is_no_address(run: Run) -> None:
+    """Among addresses on the standard input an empty line is passed over."""
+    done = run("url", stdin="http://a.example\n\nhttp://b.example\n\n")
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "http://a.example/\nhttp://b.example/\n", "")

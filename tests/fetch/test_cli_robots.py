@@ -91,3 +91,10 @@ def test_who_asks(web: Web, spider: Spider) -> None:
     headers = server.requests[0].headers
     assert headers["user-agent"].endswith("(+me@example.org)")
     assert headers["x-key"] == "a: b"
+
+
+def test_an_address_may_lack_its_scheme(spider: Spider) -> None:
+    """Without a scheme it is https; another scheme is refused."""
+    assert "url      https://127.0.0.1:9/x" in spider("robots", "127.0.0.1:9/x").stdout
+    done = spider("robots", "ftp://a.example/")
+    assert (done.returncode, "not an address of the web" in done.stderr) == (2, True)

@@ -126,7 +126,10 @@ def test_the_client_asks_the_guard_first(client: Clients) -> None:
     """What the guard refuses is not looked up, and fails with refused and the rule."""
     with pytest.raises(FetchError) as caught:
         client().get(Request("http://nowhere.invalid:25/"))
-    assert (caught.value.reason, str(caught.value)) == (Reason.REFUSED, "refused: port: http://nowhere.invalid:25/")
+    assert (caught.value.reason, str(caught.value)) == (
+        Reason.REFUSED,
+        "refused: port: http://nowhere.invalid:25/ names a port that belongs to another protocol",
+    )
 
 
 @given(st.text() | st.text().map("http://{}".format))

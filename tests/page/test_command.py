@@ -107,5 +107,19 @@ def test_nothing_there(run: Callable[..., Result]) -> None:
     missing = run("missing.html")
     assert (missing.exit_code, missing.stderr) == (2, "spider: cannot read missing.html: no such file or directory\n")
     assert run("-", "--base", "http://[", stdin=b"x").exit_code == 2
+    other = run("ftp://a.example/page.html")
+    assert (other.exit_code, "not an address of the web: 'ftp://a.example/page.html'" in other.stderr) == (2, True)
+    bare = run("localhost:9/")
+    assert (bare.exit_code, "https" in bare.stderr or "connect" in bare.stderr) == (3, True)
+
+
+def test_a_page_without_links(run: Callable[..., Result]) -> None:
+    """Where there is nothing to list one blank line stands before the count."""
+    assert run("-", stdin=b"<p>x").stdout.splitlines() == [
+        "http://localhost/",
+        "  utf-8, told by utf-8",
+        "",
+        "0 links; 0 media",
+    ]
     assert run("http://127.0.0.1:9/").exit_code == 3
     assert run("http://[bad/").exit_code == 2
