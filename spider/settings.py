@@ -161,6 +161,17 @@ SETTINGS = (
     ),
     Setting("sitemaps", Kind.FLAG, True, "Follow sitemaps and feeds too."),  # noqa: FBT003  # a row of a table
     Setting("traps", Kind.FLAG, True, "Keep out of spaces without end."),  # noqa: FBT003  # a row of a table
+    Setting(
+        "ajax",
+        Kind.CHOICE,
+        "never",
+        "Which pages to explore in a browser: none, applications whose document says little, or all.",
+        choices=("never", "auto", "always"),
+    ),
+    Setting("ajax-depth", Kind.INTEGER, 5, "Go this many events from a page's first state.", minimum=0, maximum=1000),
+    Setting("ajax-states", Kind.INTEGER, 100, "Find at most this many states of a page.", minimum=1, maximum=100_000),
+    Setting("ajax-time", Kind.SECONDS, 120.0, "Explore a page this long.", minimum=0.1, maximum=_YEAR),
+    Setting("browser", Kind.FILE, None, "The browser to use; else one on PATH, else Playwright's."),
     Setting("refresh", Kind.AGE, "1d", "Visit pages again that were read longer ago than this; never = only new ones."),
     Setting(
         "dedup",

@@ -16,7 +16,19 @@ from hashlib import blake2b
 from importlib.resources import files
 from typing import Final
 
-__all__ = ["Ajax", "Fingerprint", "Known", "Library", "Script", "Told", "bare", "digest", "fingerprint", "known"]
+__all__ = [
+    "Ajax",
+    "Fingerprint",
+    "Known",
+    "Library",
+    "Script",
+    "Told",
+    "asks",
+    "bare",
+    "digest",
+    "fingerprint",
+    "known",
+]
 
 _MOST = 4_000_000  # characters of a script that are read
 _SPACE = re.compile(r"\s+")
@@ -119,16 +131,16 @@ def fingerprint(inline: Iterable[str], scripts: Sequence[Script]) -> Fingerprint
     a linked script make it plain; else there is no Ajax.
     """
     libraries = tuple(_libraries(scripts))
-    if any(_asks(text) for text in inline):
+    if any(asks(text) for text in inline):
         return Fingerprint(Ajax.PLAIN, libraries)
     if libraries:
         return Fingerprint(Ajax.LIBRARY, libraries)
-    if any(_asks(script.text) for script in scripts):
+    if any(asks(script.text) for script in scripts):
         return Fingerprint(Ajax.PLAIN)
     return Fingerprint(Ajax.NONE)
 
 
-def _asks(text: str) -> bool:
+def asks(text: str) -> bool:
     """Say whether a script asks the network for something."""
     return _XHR.search(bare(text[:_MOST])) is not None
 

@@ -38,6 +38,10 @@ class Crawl(Protocol):
         """Return what was refused or cut, on one line."""
         ...
 
+    def ajax_line(self) -> str | None:
+        """Return how many pages look like Ajax applications; None where there is nothing to say."""
+        ...
+
 
 def follow(
     crawl: Crawl, *, quiet: bool, verbose: bool, log: str | None = None, log_format: str = "text"
@@ -69,6 +73,8 @@ def follow(
     if not quiet:
         say(summary(crawl.snapshot()))
         say(crawl.last_line())
+        if (line := crawl.ajax_line()) is not None:
+            say(line)
     return crawl.exit_code if caught.exit_code is None else caught.exit_code
 
 

@@ -64,8 +64,8 @@ def _work(line: Connection, orders: Orders) -> str | None:
         finally:
             shift.worker.close()  # before others may lease the hosts
             shift.worker.ledger.leave()
-    if shift.why == "min-free":
-        raise shift.full()
+    if shift.error is not None:
+        raise shift.error
     return shift.why
 
 

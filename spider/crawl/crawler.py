@@ -10,17 +10,19 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from spider.ajax import require
 from spider.crawl import feeds
 from spider.crawl.clock import Clock, SystemClock
 from spider.crawl.need import Need
 from spider.crawl.orders import Orders
 from spider.crawl.plan import Plan
 from spider.crawl.process import at_work
-from spider.crawl.score import CUT, REFUSED, media_of, part
+from spider.crawl.score import AJAX, BYTES, CUT, EXPLORED, REFUSED, media_of, part
 from spider.crawl.seeds import Seed
 from spider.crawl.shift import Shift
+from spider.crawl.standing import LATEST, Latest, Sight, Snapshot
 from spider.crawl.team import Team
 from spider.errors import BusyError, StorageError, StorageLostError
 from spider.model import LinkState, Outcome
@@ -29,25 +31,8 @@ from spider.store import Connection, Database, Tally, ask, frontier, hosts, runs
 __all__ = ["Crawler", "Snapshot"]
 
 LOOK = 0.5  # seconds between two looks at what the worker processes have done
+NAMED_WAITS = 3  # hosts that are told to wait, by name
 NAMED = 100  # hosts that are looked up by name, for those who watch
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """How a crawl stands.  Links by state are the whole database's; pages and media are this run's."""
-
-    waiting: int
-    running: int
-    complete: int
-    error: int
-    pages: int
-    media: Mapping[str, int]
-    hosts: tuple[str, ...]
-    hosts_waiting: int
-    refused: Mapping[str, int]
-    elapsed: float
-    pages_per_second: float
-    ended: str | None
 
 
 class Crawler:
@@ -84,6 +69,7 @@ class Crawler:
         self._outside = 0
         self._alone = True
         self._seen: Snapshot | None = None
+        self._latest = Latest()
         self._did: Counter[str] = Counter()
 
     # --- the run ----------------------------------------------------------------------------------
@@ -93,12 +79,16 @@ class Crawler:
 
         BusyError, before anything is done, where the plan is exclusive and another run is at work.  DiskError
         where too little is free on the database's disk: at once, or after what was in flight is written down.
+        BrowserError where pages are to be explored and there is no browser: at once, or when it does not start.
         """
         self._began = self._clock.steady()
         self._shift.check_disk()
+        if self.plan.ajax != "never":
+            require(self.plan.browser)
         self._begin()
         try:
             for outcomes in self._rounds():
+                self._latest.note(outcomes)
                 yield from outcomes
         except GeneratorExit:
             self.why = "stopped"
@@ -108,8 +98,8 @@ class Crawler:
             raise
         finally:
             self._end()
-        if self.why == "min-free":
-            raise self._shift.full()
+        if self._shift.error is not None:
+            raise self._shift.error
 
     def stop(self, *, now: bool = False) -> None:
         """End soon, with what is in flight; or at once, with what is written.  Safe in a signal handler."""
@@ -258,7 +248,10 @@ class Crawler:
             flying = self._worker.hosts_in_flight
             did = self._worker.ledger.did if self._alone else self._did
             waiting = max(0, self._worker.hosts_in_hand - len(flying))
-            seen = self._snapshot(self._worker.ledger.counts, did, flying, waiting)
+            waits = self._worker.waits if self._alone else ()
+            seen = replace(
+                self._snapshot(self._worker.ledger.counts, did, flying, waiting), waits=waits, latest=self._latest.found
+            )
         return replace(seen, elapsed=elapsed, pages_per_second=seen.pages / elapsed, ended=self.why)
 
     def _look(self) -> None:
@@ -269,9 +262,13 @@ class Crawler:
                 did = workers.run_done(connection, self._run_id)
                 names = hosts.leased_names(connection, most=NAMED)
                 waiting = hosts.waiting(connection, most=max(NAMED, self._need.most))
+                soon = hosts.soonest(connection, most=NAMED_WAITS)
+                latest = tuple(Sight(*found) for found in ask.latest_media(connection, limit=LATEST))
         except StorageLostError:
             return
-        self._seen = self._snapshot(links, did, tuple(names), waiting)
+        now = self._clock.now()
+        waits = tuple((name, max(0.0, (moment - now) / 1e6)) for name, moment in soon)
+        self._seen = replace(self._snapshot(links, did, tuple(names), waiting), waits=waits, latest=latest)
 
     def _snapshot(
         self, links: Mapping[LinkState, int], did: Mapping[str, int], names: tuple[str, ...], waiting: int
@@ -286,6 +283,7 @@ class Crawler:
             hosts=names,
             hosts_waiting=waiting,
             refused=self._refused,
+            bytes=did.get(BYTES, 0),
             elapsed=0.0,
             pages_per_second=0.0,
             ended=None,
@@ -301,6 +299,22 @@ class Crawler:
         why = {None: "not run", "done": "done", "stopped": "stopped"}.get(self.why, f"ended by {self.why}")
         refused = _listed(self._all_refused())
         return f"{why}; refused: {refused}; cut short: {_listed(part(self._did, CUT))}"
+
+    def ajax_line(self) -> str | None:
+        """Say how many pages look like Ajax applications, by library, and how many were explored; None is none."""
+        found, explored = part(self._did, AJAX), self._did[EXPLORED]
+        if not found and not explored:
+            return None
+        looking = sum(found.values())
+        what = (
+            "1 page looks like an Ajax application"
+            if looking == 1
+            else f"{looking:,} pages look like Ajax applications"
+        )
+        hint = (
+            " (--ajax auto explores those that say little)" if self.plan.ajax == "never" else f"; {explored:,} explored"
+        )
+        return f"{what}: {_listed(found)}{hint}"
 
 
 def _listed(counts: Mapping[str, int]) -> str:

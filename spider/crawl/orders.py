@@ -54,6 +54,7 @@ def told(outcomes: Iterable[Outcome], *, every: bool) -> Iterator[Outcome]:
         match outcome:
             case Fetched(page=page, response=response):
                 lean = None if page is None else replace(page, links=(), others=(), scripts=(), inline_scripts=())
-                yield replace(outcome, page=lean, response=replace(response, body=b"", headers={}))
+                bare = replace(response, body=b"", headers={})
+                yield replace(outcome, page=lean, response=bare, rendering=None)
             case Failed() | Skipped():
                 yield outcome

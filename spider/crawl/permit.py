@@ -70,6 +70,10 @@ class Gate:
             return Rejected("robots-unknown")
         if self._too_slow is not None and self._too_slow(url):
             return Rejected("crawl-delay")
+        return self.by(ruling, url)
+
+    def by(self, ruling: Ruling, url: str) -> Verdict:
+        """Judge an address by its robots.txt alone."""
         if ruling.allows(AGENT_TOKEN, url):
             return Accepted()
         return Rejected("robots" if ruling.status is not None and ruling.access == "parse" else "robots-unreachable")

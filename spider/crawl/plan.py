@@ -58,6 +58,11 @@ class Plan:
     sitemaps: bool = True
     traps: bool = True
     exclusive: bool = False
+    ajax: str = "never"
+    ajax_depth: int = 5
+    ajax_states: int = 100
+    ajax_time: float = 120.0
+    browser: str | None = None
     visit_media: bool = False
 
     def scope_of(self, seed: SeedRow) -> SeedScope:

@@ -1,21 +1,33 @@
 """What a worker has done, in numbers by name, so that those of several workers are added by adding.
 
-``pages``; ``media.KIND``; ``cut.RULE`` for what was read in part; ``refused.RULE`` for what left no row elsewhere.
+``pages``, ``bytes``; ``media.KIND``; ``cut.RULE`` for what was read in part; ``refused.RULE`` for what left no row elsewhere;
+``ajax.LIBRARY`` for pages that look like applications, by the first library; ``explored`` for those a browser was at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from spider.crawl import feeds
 from spider.model import Confidence, Failed, Fetched, MediaKind, Outcome, Reason, Skipped
+from spider.states import Rendering
 from spider.store.workers import PAGES
 
-__all__ = ["CUT", "MEDIA", "REFUSED", "media_of", "part", "scored"]
+__all__ = ["AJAX", "BYTES", "CUT", "EXPLORED", "MEDIA", "REFUSED", "counted", "media_of", "part", "scored"]
 
+AJAX = "ajax."
+BYTES = "bytes"
 CUT = "cut."
+EXPLORED = "explored"
 MEDIA = "media."
 REFUSED = "refused."
+
+
+def counted(outcomes: Sequence[Outcome]) -> Counter[str]:
+    """Return what outcomes add to, and by how much."""
+    read = sum(len(outcome.response.body) for outcome in outcomes if isinstance(outcome, Fetched))
+    return Counter(scored(outcomes)) + Counter({BYTES: read})
 
 
 def scored(outcomes: Iterable[Outcome]) -> Iterator[str]:
@@ -39,6 +51,7 @@ def _read(outcome: Fetched) -> Iterator[str]:
         return
     if not feeds.is_feed(outcome.request):
         yield PAGES
+    yield from _rendered(outcome.rendering or Rendering())
     if outcome.response.truncated:
         yield f"{CUT}max-size"
     for note in outcome.page.notes:
@@ -46,6 +59,12 @@ def _read(outcome: Fetched) -> Iterator[str]:
     for medium in outcome.page.media:
         if medium.confidence.rank <= Confidence.LINK.rank:
             yield f"{MEDIA}{medium.kind.value}"
+
+
+def _rendered(rendering: Rendering) -> Iterator[str]:
+    yield from (f"{AJAX}{name}" for name in rendering.looks[:1])
+    if rendering.graph is not None:
+        yield EXPLORED
 
 
 def part(counts: Mapping[str, int], prefix: str) -> dict[str, int]:

@@ -13,15 +13,21 @@ from spider.crawl.clock import Clock
 from spider.crawl.ledger import BEAT
 from spider.crawl.plan import Plan
 from spider.crawl.worker import Worker
-from spider.errors import DiskError
+from spider.errors import DiskError, SpiderError
 from spider.model import Outcome
 from spider.store import Database, backup
 
 __all__ = ["Shift"]
 
+UNHURRIED = frozenset({"done", "relieved", "max-pages"})
+"""Ends that leave the time to explore to its end what is being explored."""
+
 
 class Shift:
-    """The rounds of one worker.  `why` says what ended them: done, stopped, relieved, max-pages, max-time, min-free."""
+    """The rounds of one worker.
+
+    `why` says what ended them: done, stopped, relieved, max-pages, max-time, min-free, browser.
+    """
 
     def __init__(self, database: Database, plan: Plan, *, clock: Clock) -> None:
         """Do nothing yet."""
@@ -57,12 +63,19 @@ class Shift:
             if rest:
                 time.sleep(rest)
         self.why = why
+        if why not in UNHURRIED:
+            self.worker.hurry()
         yield from self.worker.drain(self._must_hurry)
 
     def check_disk(self) -> None:
         """Raise a DiskError where too little is free for anything to begin."""
         if self._is_full():
             raise self.full()
+
+    @property
+    def error(self) -> SpiderError | None:
+        """Return the error that the shift's end is; None where it is none."""
+        return {"min-free": self.full(), "browser": self.worker.error}.get(self.why or "")
 
     def full(self) -> DiskError:
         """Return the error that says that the disk is full."""
@@ -76,6 +89,8 @@ class Shift:
         """Name what ends the shift now; None when nothing does."""
         if self._ending is not None:
             return self._ending
+        if self.worker.error is not None:
+            return "browser"
         if self._plan.max_pages is not None and self.worker.ledger.read >= self._plan.max_pages:
             return "max-pages"
         if self._clock.steady() >= self._until:

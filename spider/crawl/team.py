@@ -20,7 +20,7 @@ import spider
 from spider.crawl.clock import Clock
 from spider.crawl.orders import READY, STOP, STOP_NOW, Connection, Ended, Orders
 from spider.crawl.process import at_work, cores
-from spider.errors import DiskError, SpiderError, StorageError
+from spider.errors import BrowserError, DiskError, SpiderError, StorageError
 from spider.model import Outcome
 from spider.store import Database, Tally, workers
 
@@ -30,9 +30,9 @@ RESTARTS = 3
 """How often a worker process that died is begun again, for each that there is."""
 
 GRACE = 20.0  # seconds that a process told to stop at once may take to write what it has
-ENDINGS = ("stopped", "min-free", "max-pages", "max-time", "done")
+ENDINGS = ("stopped", "min-free", "browser", "max-pages", "max-time", "done")
 """Why a crawl ended, where its workers ended for several reasons: the first of these."""
-KINDS = {kind.exit_code: kind for kind in (StorageError, DiskError)}
+KINDS = {kind.exit_code: kind for kind in (StorageError, DiskError, BrowserError)}
 
 
 @dataclass(slots=True)

@@ -11,15 +11,17 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable
+from concurrent.futures import CancelledError
 from dataclasses import dataclass, field, replace
 
 from spider import page as pages
 from spider import url as urls
+from spider.ajax import looks
 from spider.crawl import feeds
 from spider.crawl.lane import Done, Lane, Visit
 from spider.crawl.scope import Judge
 from spider.errors import FetchError
-from spider.fetch import Client, Permission, header_words, permission, retry_after
+from spider.fetch import Client, Pace, Permission, header_words, permission, retry_after
 from spider.model import (
     Accepted,
     Confidence,
@@ -37,6 +39,7 @@ from spider.model import (
     Source,
 )
 from spider.settings import AGENT_TOKEN
+from spider.states import Rendering
 
 __all__ = ["MAX_HOPS", "Visitor", "hash_of", "no_trap"]
 
@@ -52,6 +55,10 @@ LARGE = 250_000  # bytes of a page: above, a tree of it may need a hundred times
 SURE = frozenset({Confidence.ELEMENT, Confidence.LINK})
 
 
+Explore = Callable[[Request, Response, Page, Pace], tuple[Page, Rendering]]
+"""What a browser adds to a page that was read, given the pace of its host."""
+
+
 def hash_of(body: bytes) -> int:
     """Return the signed 64-bit BLAKE2b of a body."""
     return int.from_bytes(hashlib.blake2b(body, digest_size=8).digest(), "big", signed=True)
@@ -61,12 +68,18 @@ def no_trap(_link: str, _page: str) -> None:
     """Refuse nothing."""
 
 
+def not_explored(request: Request, response: Response, page: Page, pace: Pace) -> tuple[Page, Rendering]:
+    """Leave a page as its document has it; one of several of this form."""
+    del request, pace
+    return page, Rendering(looks(page, response.body))
+
+
 @dataclass(frozen=True, slots=True)
 class Visitor:
     """What a visit needs.
 
     `judge` gives the judge of the moment: seeds may land elsewhere meanwhile.  `trap` names the rule by
-    which a link met on a page leads into a space without end.
+    which a link met on a page leads into a space without end.  `explore` adds to a page what a browser finds.
     """
 
     client: Client
@@ -77,10 +90,11 @@ class Visitor:
     sitemaps: bool = True
     alike: bool = False
     trap: Callable[[str, str], str | None] = no_trap
+    explore: Explore = not_explored
     turn: threading.Lock = field(default_factory=threading.Lock)
 
     def visit(self, lane: Lane, job: Visit, request: Request) -> Done:
-        """Visit a link; whatever happens is an outcome, never an exception."""
+        """Visit a link; whatever happens is an outcome, never an exception.  None is a visit that was broken off."""
         try:
             if feeds.is_feed(request):
                 response = self.client.get(request, reads=feeds.reads, max_size=feeds.MAX_SIZE)
@@ -90,13 +104,18 @@ class Visitor:
             failed = Failed(request, Reason(error.reason), error.message, error.status)
             return Done(lane, job, failed, status=error.status or 0, asked=error.retry_after)
         asked = retry_after(response.headers.get("retry-after"), time.time()) if response.status in LATER else None
+        outcome: Outcome | None
         try:
-            outcome = self._outcome(request, response)
+            outcome = self._outcome(request, response, lane.pace)
+        except CancelledError:
+            outcome = None
+        except FetchError as error:
+            outcome = Failed(request, Reason(error.reason), error.message, response.status)
         except Exception:  # noqa: BLE001  # one page's accident must not end the crawl; it is kept, with its trace
             outcome = Failed(request, Reason.INTERNAL, traceback.format_exc(limit=-3)[-2000:])
         return Done(lane, job, outcome, status=response.status, latency=response.latency, asked=asked)
 
-    def _outcome(self, request: Request, response: Response) -> Outcome:
+    def _outcome(self, request: Request, response: Response, pace: Pace) -> Outcome:
         if response.status == NOT_MODIFIED and request.known:
             return Fetched(request, response, unchanged=True)
         if feeds.came_to_nothing(request, response):
@@ -106,9 +125,7 @@ class Visitor:
         if not 200 <= response.status < 300:  # noqa: PLR2004  # the class of success
             return Failed(request, _reason(response.status), f"HTTP status {response.status}", response.status)
         if _is_page(response) or (feeds.is_feed(request) and response.body):
-            # Large pages take turns: their trees are never in memory together, and Python reads one at a time anyway.
-            with self.turn if len(response.body) > LARGE else contextlib.nullcontext():
-                return self._read(request, response)
+            return self._read(request, response, pace)
         allowed = self._permission(response, ())
         return Fetched(request, response, medium=_medium(request, response) if allowed.index else None)
 
@@ -139,22 +156,29 @@ class Visitor:
             case Rejected(rule=rule):
                 return Fetched(request, response, refused=((link, rule),))
 
-    def _read(self, request: Request, response: Response) -> Outcome:
+    def _read(self, request: Request, response: Response, pace: Pace) -> Outcome:
         content = hash_of(response.body)
         if content == request.known:
             return Fetched(request, response, content_hash=content, unchanged=True)
-        page = pages.read(
-            response.body,
-            response.url,
-            content_type=response.headers.get("content-type"),
-            headers=response.headers,
-            alike=self.alike,
-        )
+        # Large pages take turns: their trees are never in memory together, and Python reads one at a time anyway.
+        with self.turn if len(response.body) > LARGE else contextlib.nullcontext():
+            page = pages.read(
+                response.body,
+                response.url,
+                content_type=response.headers.get("content-type"),
+                headers=response.headers,
+                alike=self.alike,
+            )
+        rendering = None
+        if not feeds.is_feed(request):
+            page, rendering = self.explore(request, response, page, pace)
         allowed = self._permission(response, page.robots)
         if not allowed.index:
             page = replace(page, media=(), notes=(*page.notes, "noindex: its media are not recorded"))
         links, refused = self._judged(request, page, follow=allowed.follow)
-        return Fetched(request, response, page=page, links=links, refused=refused, content_hash=content)
+        return Fetched(
+            request, response, page=page, links=links, refused=refused, content_hash=content, rendering=rendering
+        )
 
     def _permission(self, response: Response, words: Iterable[str]) -> Permission:
         """Tell what the page's own words and its X-Robots-Tag leave allowed, where they are obeyed."""

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from spider import url as urls
 from spider.crawl import robots
+from spider.crawl.applications import Applications
 from spider.crawl.clock import Clock
 from spider.crawl.crew import Crew
 from spider.crawl.lane import Done, Errand, Lane, Visit
@@ -24,7 +25,7 @@ from spider.crawl.roster import Roster
 from spider.crawl.score import CUT
 from spider.crawl.traps import Traps
 from spider.crawl.visit import Visitor, no_trap
-from spider.errors import StorageLostError
+from spider.errors import BrowserError, StorageLostError
 from spider.fetch import Client, Ruling, robots_url
 from spider.model import Failed, Fetched, Outcome, Purpose, Reason, Rejected, Request, Skipped
 from spider.store import Database, frontier, hosts
@@ -59,6 +60,7 @@ class Worker:
             closed=self._traps.closed if plan.traps else None,
             too_slow=self._is_too_slow if plan.longer_delay == "skip" else None,
         )
+        self._applications = Applications(plan, client, self._gate, lambda: roster.judge, clock=clock)
         self._visitor = Visitor(
             client,
             lambda: roster.judge,
@@ -68,6 +70,7 @@ class Worker:
             sitemaps=plan.sitemaps,
             alike=plan.dedup == "near",
             trap=self._traps.refuses if plan.traps else no_trap,
+            explore=self._applications.read,
         )
         self._crew: Crew[tuple[Lane, Visit | Errand], Done] = Crew(plan.threads, self._perform)
         self._visits = 0
@@ -90,6 +93,11 @@ class Worker:
         return self.ledger.did[PAGES]
 
     @property
+    def error(self) -> BrowserError | None:
+        """What keeps this worker from its work: there is no browser to be had."""
+        return self._applications.error
+
+    @property
     def hosts_in_flight(self) -> tuple[str, ...]:
         """The hosts that are being asked now; safe from another thread."""
         return tuple(lane.host.name for lane in list(self.ledger.lanes.values()) if lane.in_flight)
@@ -98,6 +106,13 @@ class Worker:
     def hosts_in_hand(self) -> int:
         """How many hosts this worker holds."""
         return len(self.ledger.lanes)
+
+    @property
+    def waits(self) -> tuple[tuple[str, float], ...]:
+        """Hosts in hand that wait for their turn, the soonest first, and the seconds until then."""
+        now = self._clock.steady()
+        lanes = [lane for lane in list(self.ledger.lanes.values()) if not lane.in_flight and lane.due > now]
+        return tuple((lane.host.name, lane.due - now) for lane in sorted(lanes, key=lambda lane: lane.due)[:3])
 
     # --- rounds -----------------------------------------------------------------------------------
 
@@ -118,9 +133,14 @@ class Worker:
         if self._outcomes or self._rulings:
             yield self._write(more=False)
 
+    def hurry(self) -> None:
+        """Break off what takes long: pages that are being explored in a browser wait again."""
+        self._applications.hurry()
+
     def close(self) -> None:
-        """Let the threads and the connections go."""
+        """Let the threads, the browser and the connections go."""
         self._crew.close()
+        self._applications.close()
         self._client.close()
 
     def rest(self) -> float | None:

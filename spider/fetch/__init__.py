@@ -10,6 +10,7 @@ from spider.fetch.guard import Guard
 from spider.fetch.homes import Homes
 from spider.fetch.meta import Permission, header_words, link_follows, meta_words, permission
 from spider.fetch.pace import Pace, retry_after
+from spider.fetch.proxy import GuardedProxy
 from spider.fetch.robots import MAX_BODY, Decision, Robots
 from spider.fetch.ruling import Access, Ruling, access, ask, robots_url
 
@@ -20,6 +21,7 @@ __all__ = [
     "ClientSettings",
     "Decision",
     "Guard",
+    "GuardedProxy",
     "Homes",
     "Pace",
     "Permission",

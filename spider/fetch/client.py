@@ -128,14 +128,21 @@ class Client:
         """Return the response with its body whatever its type, up to what is read of a robots.txt."""
         return self.get(request, reads=every_type, max_size=MAX_BODY + 1)
 
-    def proxy(self, home: str, admits: Admits | None = None) -> GuardedProxy:
-        """Return a proxy for a browser that shows a page of host `home`, with this client's connections and limits.
+    def guard_of(self, home: str) -> Guard:
+        """Return the guard of a page of host `home` that runs in a browser.
 
         Of machines that are none of the public internet only that host may be asked, and only where the user
-        typed it, or allowed all.  `admits` is asked first, with a host name and a port.
+        typed it, or allowed all.
         """
-        homes, given = self.settings.homes, self.settings
-        guard = replace(self._guard, homes=lambda: homes().hosts & {home})
+        homes = self.settings.homes
+        return replace(self._guard, homes=lambda: homes().hosts & {home})
+
+    def proxy(self, guard: Guard, admits: Admits | None = None) -> GuardedProxy:
+        """Return a proxy for a page's browser, with this client's connections and limits.
+
+        `guard` is the page's; `admits` is asked first, with a host name and a port.
+        """
+        given = self.settings
         return GuardedProxy(
             self._pool, guard, bounds=Bounds(given.timeout, given.deadline, given.max_size), admits=admits
         )

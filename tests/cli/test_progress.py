@@ -179,6 +179,9 @@ class Breaking(Stopped):
         """Return something."""
         return "ended"
 
+    def ajax_line(self) -> None:
+        """Say nothing."""
+
 
 def test_a_signal_s_code_goes_first(capsys: pytest.CaptureFixture[str]) -> None:
     """What breaks after a signal is told, and the code is the signal's; without a signal it is the error's."""

@@ -31,7 +31,8 @@ def door(client: Clients) -> Iterator[Door]:
     with contextlib.ExitStack() as stack:
 
         def make(home: str = "", admits: Callable[[str, int], bool] | None = None, **settings: object) -> GuardedProxy:
-            return stack.enter_context(client(**settings).proxy(home, admits))
+            one = client(**settings)
+            return stack.enter_context(one.proxy(one.guard_of(home), admits))
 
         yield make
 
@@ -227,7 +228,7 @@ def test_the_limit_of_a_host_holds_for_both(web: Web, client: Clients) -> None:
     server = web(lambda _: Reply("<p>", delay=0.01))
     one = client(deadline=30.0)
     answers: list[int] = []
-    with one.proxy("") as proxy:
+    with one.proxy(one.guard_of("")) as proxy:
 
         def work(number: int) -> None:
             url = f"{server.url}{number}"
@@ -337,7 +338,7 @@ def test_closing_ends_all(web: Web, client: Clients) -> None:
     """A tunnel that is open ends with the proxy, and nobody answers any more."""
     server = web({"/": "<p>"})
     one = client()
-    proxy = one.proxy("")
+    proxy = one.proxy(one.guard_of(""))
     status, sock = tunnel(proxy, f"127.0.0.1:{server.port}")
     with sock:
         proxy.close()
