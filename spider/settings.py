@@ -182,6 +182,14 @@ SETTINGS = (
         choices=("off", "exact", "near"),
     ),
     Setting(
+        "key",
+        Kind.TEXT,
+        None,
+        "Take addresses for one that differ only in what these steps write alike: escapes, sessions, tracking, sort, "
+        "index, slash, www, scheme, joined by commas. By default the first four, or those that the database was made "
+        "with; it keeps them.",
+    ),
+    Setting(
         "nofollow",
         Kind.CHOICE,
         "obey",

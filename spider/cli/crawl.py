@@ -34,7 +34,7 @@ def command(
     Neither loses anything: what still waits is visited by the next crawl.
     """
     found = load_seeds(seeds, sys.stdin.buffer)
-    with Database.open(given.db, create=bool(found)) as database:
+    with Database.open(given.db, create=bool(found), ladder=values["key"]) as database:
         if not found:
             _check_known(database, database.name)
         told = bool(given.verbose or log)

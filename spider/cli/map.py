@@ -45,7 +45,7 @@ def command(given: Globals, /, url: str, *, external: bool, dead: bool, **values
     found = _seeds(url)
     with (
         tempfile.TemporaryDirectory(prefix="spider-map-") as folder,
-        Database.open(str(Path(folder) / "map.db")) as database,
+        Database.open(str(Path(folder) / "map.db"), ladder=values["key"]) as database,
     ):
         crawl = Crawler(database, Plan(**values, scope="host", visit_media=True), seeds=found)
         return _list(crawl, given, external=external, dead=dead)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeVar
 
 from spider import url as urls
 from spider.ajax import Application, Terms, looks, poor
@@ -19,12 +20,13 @@ from spider.crawl.render import Renderer, Task
 from spider.crawl.scope import Judge
 from spider.errors import BrowserError, FetchError
 from spider.fetch import Client, Pace, retry_after
-from spider.model import Link, Page, Reason, Relation, Request, Response, Source
+from spider.model import Link, Media, Page, Reason, Relation, Request, Response, Source
 from spider.states import Rendering, StateGraph
 
 __all__ = ["Applications", "merged"]
 
 WEB = ("http://", "https://")
+Shown = TypeVar("Shown", Link, Media)
 SHOWN = Source("script", "navigation")
 MOST_EDGES = 20_000  # of a page's graph are kept
 MOST_RESOURCES = 5_000
@@ -75,7 +77,7 @@ class Applications:
         asked = retry_after(response.headers.get("retry-after"), time.time())
         self._ways.pauses.know(urls.host(request.url), pace.after(response.status, response.latency), pace.wait(asked))
         try:
-            return merged(page, renderer.explore(task), names)
+            return merged(page, renderer.explore(task), names, self._judge().ladder)
         except FetchError as error:
             if error.reason == Reason.BROWSER and request.attempt <= self._plan.retries:
                 raise
@@ -95,19 +97,23 @@ class Applications:
         return self._plan.ajax == "always" or (bool(names) and poor(task.page, task.response.body) is not None)
 
 
-def merged(page: Page, found: Application, names: tuple[str, ...]) -> tuple[Page, Rendering]:
+def merged(page: Page, found: Application, names: tuple[str, ...], ladder: str) -> tuple[Page, Rendering]:
     """Add what an application's states show to what its document does.
 
-    A medium that the document does not show needs the first state that does.
+    A medium that the document does not show needs the first state that does.  Each is known by its key's hash, by
+    the `ladder` of the crawl.
     """
     known = {link.url for link in page.links}
-    links = [link for url, link in found.found.items() if url not in known]
+    links = [_marked(link, ladder) for url, link in found.found.items() if url not in known]
     known |= found.found.keys()
     links += [
-        _link(page.url, url, text) for url, text in found.links.items() if url not in known and url.startswith(WEB)
+        _link(page.url, url, text, ladder)
+        for url, text in found.links.items()
+        if url not in known and url.startswith(WEB)
     ]
     held = {medium.h for medium in page.media}
-    media = [medium for medium in found.media.values() if medium.h not in held]
+    shown = (_marked(medium, ladder) for medium in found.media.values())
+    media = [medium for medium in shown if medium.h not in held]
     notes = (f"ajax-{found.ended}: the exploration was cut short",) if found.ended else ()
     whole = replace(
         page,
@@ -121,6 +127,11 @@ def merged(page: Page, found: Application, names: tuple[str, ...]) -> tuple[Page
     return whole, Rendering(names, graph, {medium.h: found.state_of[medium.url] for medium in media})
 
 
-def _link(page: str, url: str, text: str) -> Link:
+def _marked(found: Shown, ladder: str) -> Shown:
+    """Give what a state shows the hash that a ladder makes of it."""
+    return replace(found, h=urls.identify(found.url, ladder=ladder))
+
+
+def _link(page: str, url: str, text: str, ladder: str) -> Link:
     """Return a link to where an application wanted to go."""
-    return Link(url, urls.identify(url), SHOWN, Relation(urls.relation(page, url)), text)
+    return Link(url, urls.identify(url, ladder=ladder), SHOWN, Relation(urls.relation(page, url)), text)

@@ -79,7 +79,7 @@ def marked(page: Page) -> Iterator[Link]:
             yield link
 
 
-def planted(ruling: Ruling, cause: Request, *, limit: int) -> Iterable[NewLink]:
+def planted(ruling: Ruling, cause: Request, *, limit: int, ladder: str) -> Iterable[NewLink]:
     """Return the links to the sitemaps that a robots.txt names, or to the usual place where it names none.
 
     They stand where the link stands that made us ask for it.
@@ -93,7 +93,7 @@ def planted(ruling: Ruling, cause: Request, *, limit: int) -> Iterable[NewLink]:
             continue
         yield NewLink(
             url=url,
-            h=urls.identify(url),
+            h=urls.identify(url, ladder=ladder),
             host=urls.host(url),
             depth=cause.depth,
             seed_id=cause.seed_id,

@@ -275,7 +275,7 @@ class Ledger:
             origins.save_origin(connection, robots.as_row(lane.host.id, ruling, now=now))
             if self._plan.sitemaps:
                 limit = self._roster.limits.get(cause.seed_id, 0)
-                frontier.add(connection, feeds.planted(ruling, cause, limit=limit), tally)
+                frontier.add(connection, feeds.planted(ruling, cause, limit=limit, ladder=self._database.ladder), tally)
         for lane, outcome in entry.outcomes:
             lane.links.discard(outcome.request.link_id)
             lane.unrecorded -= 1

@@ -64,6 +64,7 @@ class Plan:
     ajax_time: float = 120.0
     browser: str | None = None
     visit_media: bool = False
+    key: str | None = None
 
     def scope_of(self, seed: SeedRow) -> SeedScope:
         """Return what one seed wants visited: its own options, else the plan's."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from spider.crawl.plan import Plan
 from spider.crawl.scope import Judge
 from spider.fetch import Homes
-from spider.store import Connection, ask, seeds, takedown
+from spider.store import Connection, ask, ladder_of, seeds, takedown
 
 __all__ = ["Roster"]
 
@@ -28,7 +28,8 @@ class Roster:
         if version == self._version:
             return
         rows = seeds.seed_rows(connection)
-        self.judge = Judge(map(self._plan.scope_of, rows), forgotten=takedown.forgotten(connection))
+        forgotten = takedown.forgotten(connection)
+        self.judge = Judge(map(self._plan.scope_of, rows), forgotten=forgotten, ladder=ladder_of(connection))
         landings = [(row.url, row.landed_url) for row in rows if row.landed_url is not None]
         self.homes = Homes.of((row.url for row in rows), landings)
         self.limits = self.judge.limits

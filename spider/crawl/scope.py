@@ -39,7 +39,9 @@ class Judge:
     So a link that leaves its own tree for that of another seed is not lost; it joins that seed's tree.
     """
 
-    def __init__(self, scopes: Iterable[SeedScope], *, forgotten: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, scopes: Iterable[SeedScope], *, forgotten: frozenset[str] = frozenset(), ladder: str = urls.KEY_LADDER
+    ) -> None:
         """Prepare the scopes; `forgotten` holds host names and keys that are never visited."""
         self._rules = {scope.seed_id: _Rule(scope) for scope in scopes}
         self._by_host: dict[str, list[_Rule]] = {}
@@ -51,6 +53,7 @@ class Judge:
             elif scope.scope in {Scope.DOMAIN, Scope.ANY}:
                 self._wide.append(rule)
         self._forgotten = forgotten
+        self.ladder = ladder
 
     @property
     def limits(self) -> dict[int, int]:
@@ -78,7 +81,9 @@ class Judge:
 
     def is_forgotten(self, address: str) -> bool:
         """Whether an address, or its host, was taken down."""
-        return bool(self._forgotten) and (urls.host(address) in self._forgotten or urls.key(address) in self._forgotten)
+        if not self._forgotten:
+            return False
+        return urls.host(address) in self._forgotten or urls.key(address, self.ladder) in self._forgotten
 
 
 class _Rule:

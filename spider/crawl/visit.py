@@ -89,6 +89,7 @@ class Visitor:
     obey_rel: bool = True
     sitemaps: bool = True
     alike: bool = False
+    ladder: str = urls.KEY_LADDER
     trap: Callable[[str, str], str | None] = no_trap
     explore: Explore = not_explored
     turn: threading.Lock = field(default_factory=threading.Lock)
@@ -127,7 +128,7 @@ class Visitor:
         if _is_page(response) or (feeds.is_feed(request) and response.body):
             return self._read(request, response, pace)
         allowed = self._permission(response, ())
-        return Fetched(request, response, medium=_medium(request, response) if allowed.index else None)
+        return Fetched(request, response, medium=_medium(request, response, self.ladder) if allowed.index else None)
 
     def _redirected(self, request: Request, response: Response, location: str) -> Outcome:
         """Judge where a redirect leads.  A seed takes its scope along, so its own are followed anywhere."""
@@ -139,7 +140,7 @@ class Visitor:
             return Failed(request, Reason.REDIRECT, f"redirect to {location[:200]}", response.status)
         link = Link(
             url=location,
-            h=urls.identify(location),
+            h=urls.identify(location, ladder=self.ladder),
             source=LOCATION,
             relation=Relation(urls.relation(request.url, location)),
             text=request.text,
@@ -168,6 +169,7 @@ class Visitor:
                 content_type=response.headers.get("content-type"),
                 headers=response.headers,
                 alike=self.alike,
+                ladder=self.ladder,
             )
         rendering = None
         if not feeds.is_feed(request):
@@ -237,7 +239,7 @@ def _reason(status: int) -> Reason:
     return Reason.SERVER if status >= 500 else Reason.PROTOCOL  # noqa: PLR2004
 
 
-def _medium(request: Request, response: Response) -> Media | None:
+def _medium(request: Request, response: Response, ladder: str) -> Media | None:
     """Return the medium that a link turned out to be by the type it was served with, if it is one."""
     told = pages.media_kind(request.url, response.content_type or None)
     if told is None:
@@ -245,7 +247,7 @@ def _medium(request: Request, response: Response) -> Media | None:
     kind, form = told
     return Media(
         url=request.url,
-        h=urls.identify(request.url),
+        h=urls.identify(request.url, ladder=ladder),
         kind=kind,
         source=request.source,
         confidence=Confidence.LINK,

@@ -69,6 +69,7 @@ class Worker:
             obey_rel=plan.nofollow == "obey",
             sitemaps=plan.sitemaps,
             alike=plan.dedup == "near",
+            ladder=database.ladder,
             trap=self._traps.refuses if plan.traps else no_trap,
             explore=self._applications.read,
         )

@@ -42,11 +42,12 @@ class Addresses:
     encoding: str
 
     @classmethod
-    def of(cls, raws: Iterable[str], base: str, encoding: str) -> Addresses:
+    def of(cls, raws: Iterable[str], base: str, encoding: str, ladder: str) -> Addresses:
         """Resolve each of `raws` once."""
         known: dict[str, Address | None] = dict.fromkeys(raws)
         asked = [raw for raw in known if len(raw) <= _LONGEST and _is_web(raw)]
-        for raw, address in zip(asked, identify_all(asked, base, encoding=encoding), strict=True):
+        identified = identify_all(asked, base, encoding=encoding, ladder=ladder)
+        for raw, address in zip(asked, identified, strict=True):
             # a scheme with a newline in it was not seen before
             known[raw] = address if address is not None and address[0].startswith("http") else None
         return cls(known, base, encoding)

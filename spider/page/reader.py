@@ -20,7 +20,7 @@ from spider.page.manifests import gather_manifest, manifest
 from spider.page.scripts import is_code
 from spider.page.signatures import root_name, signature
 from spider.page.xhtml import as_html, is_xhtml
-from spider.url import InvalidURL, normalize
+from spider.url import KEY_LADDER, InvalidURL, normalize
 
 __all__ = ["read"]
 
@@ -38,6 +38,7 @@ def read(
     headers: Mapping[str, str] = _NO_HEADERS,
     hidden: bool = False,
     alike: bool = False,
+    ladder: str = KEY_LADDER,
 ) -> Page:
     """Read a document: its charset, links, media, feeds, robots directives and scripts.
 
@@ -45,7 +46,7 @@ def read(
 
     `url` is the address it came from, `content_type` the header's value with its parameters (by default
     the one in `headers`).  `hidden` reads comments and templates too, with the confidence "comment".
-    `alike` reckons the simhash of an HTML page.
+    `alike` reckons the simhash of an HTML page; `ladder` is as in `spider.url.key`.
     No `body` makes it raise; InvalidURL if `url` is no URL.
     """
     page = normalize(url)
@@ -57,7 +58,7 @@ def read(
     if headers:
         gather_headers(found, headers)
     _cap(found)
-    read = _page(page, decoded, found)
+    read = _page(page, decoded, found, ladder)
     return replace(read, simhash=_mark(read, found.text)) if found.text else read
 
 
@@ -107,13 +108,13 @@ def _base(href: str | None, url: str) -> str:
     return base if base.startswith(("http://", "https://")) else url
 
 
-def _page(page: str, decoded: Decoded, found: Gathering) -> Page:
+def _page(page: str, decoded: Decoded, found: Gathering, ladder: str) -> Page:
     base = _base(found.base, page)
     raws = [reference.raw for reference in found.references]
     raws += [claim.raw for claim in found.claims]
     raws += [claim.poster for claim in found.claims if claim.poster]
     raws += [*found.feeds, *found.scripts, *([found.canonical] if found.canonical else [])]
-    addresses = Addresses.of(raws, base, decoded.charset)
+    addresses = Addresses.of(raws, base, decoded.charset, ladder)
     canonical = addresses.get(found.canonical) if found.canonical else None
     return Page(
         url=page,

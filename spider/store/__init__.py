@@ -30,6 +30,7 @@ from spider.store import (
     workers,
 )
 from spider.store.database import Database
+from spider.store.dialect import ladder as ladder_of
 from spider.store.tally import Tally
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "frontier",
     "graphs",
     "hosts",
+    "ladder_of",
     "origins",
     "runs",
     "seeds",

@@ -17,7 +17,7 @@ from spider import url as urls
 from spider.errors import InputError
 from spider.model import Confidence, Health, LinkState, MediaKind, Reason, SeedStatus
 from spider.patterns import Pattern
-from spider.store import dialect
+from spider.store import dialect, identity
 from spider.store.adoption import WITHDRAWN
 from spider.store.schema import MEDIA, Count, CrawlerLink, Host, MediaCheck, OutLink, Page, Run, SeedLink, table
 from spider.store.schema import Skipped as SkippedRow
@@ -172,8 +172,8 @@ def _streamed(
 
 def find_seed(connection: sa.Connection, text: str) -> int:
     """Return the row of a seed by its address, however spelled; InputError where the list has no such seed."""
-    identity = urls.key(urls.normalize(text if "://" in text else f"https://{text}"))
-    number = connection.scalar(sa.select(_SEED.c.id).where(_SEED.c.key == identity))
+    wanted = identity.key_of(connection, urls.normalize(text if "://" in text else f"https://{text}"))
+    number = connection.scalar(sa.select(_SEED.c.id).where(_SEED.c.key == wanted))
     if number is None:
         msg = f"no such seed: {text}"
         raise InputError(msg)

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from spider import url as urls
 from spider.model import Failed, Fetched, Link, Media, Outcome, Reason, Relation, Request, Skipped
 from spider.states import Rendering
-from spider.store import changes, dialect, frontier, graphs, held, seeds, takedown
+from spider.store import changes, dialect, frontier, graphs, held, identity, seeds, takedown
 from spider.store.changes import originals
 from spider.store.frontier import Failure, NewLink
 from spider.store.likeness import near_originals
@@ -39,6 +39,7 @@ class _Batch:
     """The rows that a batch of outcomes makes, gathered so that each table is written once."""
 
     hasten: int | None
+    ladder: str
     pages: list[dict[str, object]] = field(default_factory=list)
     copies: dict[int, int] = field(default_factory=dict)
     unchanged: list[int] = field(default_factory=list)
@@ -74,7 +75,7 @@ def record(  # noqa: PLR0913  # what is kept of a crawl hangs on each of these
     """
     moved = _move(connection, worker_id, outcomes, tally)
     mine = [outcome for outcome in outcomes if outcome.request.link_id in moved]
-    batch = _Batch(hasten)
+    batch = _Batch(hasten, dialect.ladder(connection))
     if dedup:
         batch.copies = originals(connection, mine)
         near = near_originals(connection, mine, batch.copies)
@@ -98,7 +99,7 @@ def record(  # noqa: PLR0913  # what is kept of a crawl hangs on each of these
             case Failed():
                 pass
             case Skipped():
-                place_of = (outcome.request.url, urls.identify(outcome.request.url))
+                place_of = (outcome.request.url, identity.hash_of(connection, outcome.request.url))
                 _refuse(batch, place_of, outcome.rule, place.parent_id, now)
             case _:
                 assert_never(outcome)
@@ -130,13 +131,14 @@ def _cut_too_soon(outcomes: Iterable[Outcome], moved: Mapping[int, frontier.Move
 def _move(
     connection: sa.Connection, worker_id: int, outcomes: Sequence[Outcome], tally: Tally
 ) -> dict[int, frontier.Moved]:
+    ladder = dialect.ladder(connection)
     done: list[int] = []
     failures: list[Failure] = []
     moved: dict[int, frontier.Moved] = {}
     for outcome in outcomes:
         request = outcome.request
         match outcome:
-            case Fetched(redirect=Link() as target) if _is_itself(request, target):
+            case Fetched(redirect=Link() as target) if _is_itself(request, target, ladder):
                 moved |= frontier.send_on(connection, worker_id, request.link_id, target.url, tally)
             case Fetched(void=True):
                 moved |= frontier.drop(connection, worker_id, request.link_id, tally)
@@ -154,9 +156,9 @@ def _move(
     return moved
 
 
-def _is_itself(request: Request, target: Link) -> bool:
+def _is_itself(request: Request, target: Link, ladder: str) -> bool:
     """Whether a redirect's target has the link's own identity, and so could never enter W beside it."""
-    return urls.key(target.url) == urls.key(request.url)
+    return identity.same(target.url, request.url, ladder)
 
 
 # --- a fetched page -------------------------------------------------------------------------------
@@ -165,7 +167,7 @@ def _is_itself(request: Request, target: Link) -> bool:
 def _gather(batch: _Batch, outcome: Fetched, place: frontier.Moved, *, limits: Mapping[int, int], now: int) -> None:
     request, page, depth = outcome.request, outcome.page, place.depth
     target = outcome.redirect
-    if target is not None and _is_itself(request, target):
+    if target is not None and _is_itself(request, target, batch.ladder):
         return
     if outcome.unchanged:
         batch.unchanged.append(request.link_id)
@@ -316,13 +318,15 @@ def _bar(batch: _Batch, targets: frozenset[str]) -> None:
     """Take out what tells of the forgotten: a page read again, or one in flight when they were, knows them still."""
     if not targets:
         return
-    batch.links = [link for link in batch.links if not takedown.covers(targets, link.url)]
+
+    def covers(url: object) -> bool:
+        return takedown.covers(targets, str(url), batch.ladder)
+
+    batch.links = [link for link in batch.links if not covers(link.url)]
     for kind, rows in batch.media.items():
-        batch.media[kind] = [row for row in rows if not takedown.covers(targets, str(row["url"]))]
-    batch.out = {place: row for place, row in batch.out.items() if not takedown.covers(targets, str(row["url"]))}
-    batch.skipped = {
-        place: row for place, row in batch.skipped.items() if not takedown.covers(targets, str(row["url"]))
-    }
+        batch.media[kind] = [row for row in rows if not covers(row["url"])]
+    batch.out = {place: row for place, row in batch.out.items() if not covers(row["url"])}
+    batch.skipped = {place: row for place, row in batch.skipped.items() if not covers(row["url"])}
     mentions = (
         (batch.pages, "redirect_to"),
         (batch.pages, "canonical"),
@@ -330,7 +334,7 @@ def _bar(batch: _Batch, targets: frozenset[str]) -> None:
     )
     for rows, column in mentions:
         for row in rows:
-            if takedown.covers(targets, str(row[column])):
+            if covers(row[column]):
                 row[column] = None
 
 
@@ -356,7 +360,7 @@ def _write(connection: sa.Connection, batch: _Batch, tally: Tally, now: int) -> 
     links = frontier.add(connection, batch.links, tally)
     for medium, sitemap in batch.elsewhere:
         place = medium.page or medium.url
-        holder = links.get((urls.host(place), urls.identify(place)), sitemap)
+        holder = links.get((urls.host(place), identity.hash_of(connection, place)), sitemap)
         batch.media[medium.kind].append(held.row(medium, holder, now))
     needed = graphs.replace(connection, batch.reread, batch.graphs)
     for kind, rows in batch.media.items():

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from spider import url as urls
 from spider.model import Fetched, LinkState, Outcome, Request
-from spider.store import dialect
+from spider.store import dialect, identity
 from spider.store.schema import MEDIA, CrawlerLink, Host, Page, table
 
 __all__ = ["gone", "no_longer_there", "originals", "still_there"]
@@ -85,6 +85,8 @@ def gone(connection: sa.Connection, requests: Sequence[Request], now: int) -> No
         for model in MEDIA.values():
             held: sa.ColumnElement[bool] = model.page_id == request.link_id
             if request.parent_id is not None:
-                itself = sa.and_(model.page_id == request.parent_id, model.url_hash == urls.identify(request.url))
+                itself = sa.and_(
+                    model.page_id == request.parent_id, model.url_hash == identity.hash_of(connection, request.url)
+                )
                 held = sa.or_(held, itself)
             connection.execute(sa.update(model).where(held, model.gone_at.is_(None)).values(gone_at=now))

@@ -19,8 +19,8 @@ import sqlalchemy as sa
 from sqlalchemy import event, exc
 
 from spider import url as urls
-from spider.errors import StorageError, StorageLostError
-from spider.store import backup, schema
+from spider.errors import SettingError, StorageError, StorageLostError
+from spider.store import backup, dialect, schema
 
 if TYPE_CHECKING:
     from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
@@ -91,26 +91,30 @@ class Database:
         self.name = name
         self.upgraded_from: str | None = None
         self.kept_copy: Path | None = None
+        self.ladder = urls.KEY_LADDER
         self._writer = engine.execution_options(spider_write=True)
         # PostgreSQL's usual level shows each statement another moment.
         self._reader = engine if self.is_sqlite else engine.execution_options(isolation_level="REPEATABLE READ")
 
     @classmethod
-    def open(cls, address: str, *, create: bool = True) -> Self:
+    def open(cls, address: str, *, create: bool = True, ladder: str | None = None) -> Self:
         """Open the database at a path or an SQLAlchemy URL and upgrade it to the newest schema.
 
         Before an older schema is upgraded the file is copied to FILE.before-REVISION (`kept_copy`); PostgreSQL's
         upgrades are one transaction, and copies of it are its own tools'.
         With `create` False a file that is not there is a StorageError, as are: a file that is no
         database, another program's database, one made by a newer spider or with another key ladder.
+        `ladder` is the one that a new database gets and an old one must have: by default the usual one
+        (`spider.url.KEY_LADDER`), and whatever it has.
         """
+        wanted = None if ladder is None else urls.read_ladder(ladder)
         where = address_of(address)
         name = _shown(where) if "://" in address else address
         if where.get_backend_name() == "sqlite":
             _check_file(where, name, create=create)
         database = cls(_engine(where, name), address, name)
         try:
-            database._upgrade()
+            database._upgrade(wanted)
         except BaseException:
             database.close()
             raise
@@ -156,7 +160,7 @@ class Database:
         """Close at its end."""
         self.close()
 
-    def _upgrade(self) -> None:
+    def _upgrade(self, wanted: str | None) -> None:
         with self.read() as connection:
             current = _revision(connection, self.name)
         if current != schema.HEAD:
@@ -164,12 +168,26 @@ class Database:
                 current = _revision(connection, self.name)
                 if current != schema.HEAD:
                     self._migrate(connection, current)
-                _note_ladder(connection)
+                _note_ladder(connection, urls.KEY_LADDER if wanted is None else wanted)
         with self.read() as connection:
-            ladder = connection.scalar(sa.select(schema.Meta.value).where(schema.Meta.key == "key_ladder"))
-        if ladder != urls.KEY_LADDER:
-            msg = f"{self.name} was made with another key ladder ({ladder}); this one is {urls.KEY_LADDER}"
+            found = connection.scalar(sa.select(schema.Meta.value).where(schema.Meta.key == "key_ladder"))
+        self._climb(str(found), wanted)
+
+    def _climb(self, found: str, wanted: str | None) -> None:
+        """Let every connection know the ladder that the database was made with; it must be the one wanted, if any."""
+        try:
+            known = urls.read_ladder(found) == found
+        except SettingError:
+            known = False
+        if not known:
+            msg = f"{self.name} was made with a key whose steps this spider does not know: {found}"
             raise StorageError(msg)
+        if wanted not in {None, found}:
+            msg = f"{self.name} keeps the key that it was made with ({found or 'no steps'}), not {wanted or 'no steps'}"
+            raise StorageError(msg)
+        self.ladder = found
+        self._reader = self._reader.execution_options(**{dialect.LADDER: found})
+        self._writer = self._writer.execution_options(**{dialect.LADDER: found})
 
     def _migrate(self, connection: sa.Connection, current: str | None) -> None:
         """Upgrade within the caller's transaction; what was there before is kept in a copy."""
@@ -328,7 +346,7 @@ def _migration(connection: sa.Connection, name: str, current: str | None) -> Cal
     return lambda: command.upgrade(config, "head")
 
 
-def _note_ladder(connection: sa.Connection) -> None:
+def _note_ladder(connection: sa.Connection, ladder: str) -> None:
     known = connection.scalar(sa.select(schema.Meta.value).where(schema.Meta.key == "key_ladder"))
     if known is None:
-        connection.execute(sa.insert(schema.Meta).values(key="key_ladder", value=urls.KEY_LADDER))
+        connection.execute(sa.insert(schema.Meta).values(key="key_ladder", value=ladder))

@@ -8,9 +8,13 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-__all__ = ["chunks", "insert", "server_time", "streamed"]
+from spider.url import KEY_LADDER
+
+__all__ = ["LADDER", "chunks", "insert", "ladder", "server_time", "streamed"]
 
 CHUNK = 500  # values in one IN list: far below either engine's limit, and few statements a page
+
+LADDER = "spider_ladder"  # the execution option that tells a connection its database's key ladder
 
 T = TypeVar("T")
 
@@ -28,6 +32,11 @@ def server_time(connection: sa.Connection) -> int | None:
         return None
     moment = sa.func.extract("epoch", sa.func.clock_timestamp()) * 1_000_000
     return int(connection.execute(sa.select(sa.cast(moment, sa.BigInteger))).scalar_one())
+
+
+def ladder(connection: sa.Connection) -> str:
+    """Return the key ladder of a connection's database: which addresses are one there."""
+    return str(connection.get_execution_options().get(LADDER, KEY_LADDER))
 
 
 def streamed(connection: sa.Connection, query: sa.Select[Any], *, at_once: int = 500) -> Iterator[Any]:

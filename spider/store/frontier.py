@@ -61,11 +61,12 @@ def add(connection: sa.Connection, links: Iterable[NewLink], tally: Tally) -> di
     their keys (never their addresses): a true second one is hashed again and lives beside the first.
     """
     met = pending = list(links)
+    ladder = dialect.ladder(connection)
     hosts = host_ids(connection, {link.host for link in pending})
     rows: dict[tuple[str, int], int] = {}
     salt = 0
     while pending:
-        wanted, pending = distinct(pending, hosts, salt), []
+        wanted, pending = distinct(pending, hosts, salt, ladder), []
         there = known(connection, wanted)
         fresh: list[tuple[int, int, NewLink]] = []
         for (host_id, h), meeting in wanted.items():
@@ -73,7 +74,7 @@ def add(connection: sa.Connection, links: Iterable[NewLink], tally: Tally) -> di
             if row is None:
                 fresh.append((host_id, h, meeting.pop(0)))
             for link in meeting:
-                if row is not None and same(row.url, link.url):
+                if row is not None and same(row.url, link.url, ladder):
                     rows[link.host, link.h] = row.id
                     _meet(connection, row, link, tally)
                 else:

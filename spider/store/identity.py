@@ -13,7 +13,7 @@ from spider.model import LinkState, Relation
 from spider.store import dialect
 from spider.store.schema import CrawlerLink, Host, table
 
-__all__ = ["Known", "NewLink", "distinct", "find", "known", "same"]
+__all__ = ["Known", "NewLink", "distinct", "find", "hash_of", "key_of", "known", "same"]
 
 _LINK = table(CrawlerLink)
 _HOST = table(Host)
@@ -55,14 +55,26 @@ class Known:
     late: bool
 
 
-def distinct(links: Iterable[NewLink], hosts: dict[str, int], salt: int) -> dict[tuple[int, int], list[NewLink]]:
+def key_of(connection: sa.Connection, url: str) -> str:
+    """Return the key of a normalized address, by the ladder of the database."""
+    return urls.key(url, dialect.ladder(connection))
+
+
+def hash_of(connection: sa.Connection, url: str) -> int:
+    """Return the hash of a normalized address's key, by the ladder of the database."""
+    return urls.identify(url, ladder=dialect.ladder(connection))
+
+
+def distinct(
+    links: Iterable[NewLink], hosts: dict[str, int], salt: int, ladder: str
+) -> dict[tuple[int, int], list[NewLink]]:
     """Gather links by host and hash: of each link once, the nearest; several only where hashes meet."""
     wanted: dict[tuple[int, int], list[NewLink]] = {}
     for link in links:
-        identity = hosts[link.host], link.h if not salt else _salted(link.url, salt)
+        identity = hosts[link.host], link.h if not salt else _salted(link.url, salt, ladder)
         there = wanted.setdefault(identity, [])
         for place, other in enumerate(there):
-            if same(other.url, link.url):
+            if same(other.url, link.url, ladder):
                 there[place] = _nearest(other, link)
                 break
         else:
@@ -76,13 +88,13 @@ def _nearest(one: NewLink, other: NewLink) -> NewLink:
     return replace(nearest, late=False) if nearest.late and not (one.late and other.late) else nearest
 
 
-def same(one: str, other: str) -> bool:
+def same(one: str, other: str, ladder: str) -> bool:
     """Tell whether two addresses are one link: equal, or of one key."""
-    return one == other or urls.key(one) == urls.key(other)
+    return one == other or urls.key(one, ladder) == urls.key(other, ladder)
 
 
-def _salted(url: str, salt: int) -> int:
-    data = f"{urls.key(url)}\0{salt}".encode()
+def _salted(url: str, salt: int, ladder: str) -> int:
+    data = f"{urls.key(url, ladder)}\0{salt}".encode()
     return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "big", signed=True)
 
 
@@ -108,11 +120,12 @@ def known(connection: sa.Connection, wanted: Iterable[tuple[int, int]]) -> dict[
 def find(connection: sa.Connection, url: str) -> Known | None:
     """Return the link of a normalized address, however it was spelled when it was met; None where it never was."""
     host_id = connection.scalar(sa.select(_HOST.c.id).where(_HOST.c.name == urls.host(url)))
-    salt, h = 0, urls.identify(url)
+    ladder = dialect.ladder(connection)
+    salt, h = 0, urls.identify(url, ladder=ladder)
     while host_id is not None:
         row = known(connection, [(host_id, h)]).get((host_id, h))
-        if row is None or same(row.url, url):
+        if row is None or same(row.url, url, ladder):
             return row
         salt += 1
-        h = _salted(url, salt)
+        h = _salted(url, salt, ladder)
     return None

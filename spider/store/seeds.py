@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from spider import url as urls
 from spider.errors import InputError
 from spider.model import LinkState, Relation, SeedOrigin, SeedStatus
-from spider.store import dialect, frontier, takedown
+from spider.store import dialect, frontier, identity, takedown
 from spider.store.ask import find_seed
 from spider.store.schema import Count, CrawlerLink, Page, SeedLink, state_is, table
 from spider.store.tally import LANDED, Tally
@@ -76,13 +76,15 @@ def add_seed(
     was disabled waits again.
     """
     if tally is not None and origin is SeedOrigin.HAND:
-        there = connection.scalar(sa.select(_SEED.c.id).where(_SEED.c.key == urls.key(url), ~_ACTIVE))
+        there = connection.scalar(
+            sa.select(_SEED.c.id).where(_SEED.c.key == identity.key_of(connection, url), ~_ACTIVE)
+        )
         if there is not None:
             set_status(connection, there, SeedStatus.ACTIVE, tally, now=now)
     values = {"note": note} if note is not None else {}
     if options:
         values["options"] = json.dumps(options, sort_keys=True)
-    fresh = {"url": url, "key": urls.key(url), "origin": origin, "added_at": now}
+    fresh = {"url": url, "key": identity.key_of(connection, url), "origin": origin, "added_at": now}
     status = SeedStatus.ACTIVE if origin is SeedOrigin.HAND else SeedStatus.CANDIDATE
     insert = dialect.insert(connection, _SEED).values(**fresh, **values, status=status)
     again = {**values, "status": status} if origin is SeedOrigin.HAND else {"key": _SEED.c.key}
@@ -94,7 +96,7 @@ def plant(connection: sa.Connection, seed: SeedRow, *, limit: int, tally: Tally)
     """Put the seed's own link in W at depth 0, unless it is known; returns the link's row."""
     link = frontier.NewLink(
         url=seed.url,
-        h=urls.identify(seed.url),
+        h=identity.hash_of(connection, seed.url),
         host=urls.host(seed.url),
         depth=0,
         seed_id=seed.id,

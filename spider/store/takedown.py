@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from spider import url as urls
 from spider.errors import InputError, InvalidURL
 from spider.model import SeedStatus
-from spider.store import dialect
+from spider.store import dialect, identity
 from spider.store.schema import (
     MEDIA,
     CrawlerLink,
@@ -53,12 +53,12 @@ def forgotten(connection: sa.Connection) -> frozenset[str]:
     return frozenset(connection.scalars(sa.select(Forgotten.target)))
 
 
-def covers(targets: Collection[str], url: str | None) -> bool:
+def covers(targets: Collection[str], url: str | None, ladder: str) -> bool:
     """Tell whether an address is one of the forgotten, or on one of their hosts; a text that is no URL is not."""
     if not targets or url is None:
         return False
     try:
-        return urls.host(url) in targets or urls.key(url) in targets
+        return urls.host(url) in targets or urls.key(url, ladder) in targets
     except InvalidURL:
         return False
 
@@ -69,7 +69,7 @@ def forget(connection: sa.Connection, target: str, tally: Tally, *, now: int) ->
     Seeds there are not crawled any more, and running crawls are told.  What stays is the name: among the
     forgotten, in the list of hosts and in that of seeds.
     """
-    host, name = _read(target)
+    host, name = _read(connection, target)
     ids = _links_of(connection, host, None if host == name else name)
     media = _drop_links(connection, ids, tally) + _drop_told(connection, host, name)
     _drop_mentions(connection, host, name)
@@ -83,11 +83,11 @@ def forget(connection: sa.Connection, target: str, tally: Tally, *, now: int) ->
     return Forgot(name, len(ids), media)
 
 
-def _read(target: str) -> tuple[str, str]:
+def _read(connection: sa.Connection, target: str) -> tuple[str, str]:
     """Return the host of a target and its name among the forgotten: the host again, or the key of the address."""
     if "://" in target:
         address = urls.normalize(target)
-        return urls.host(address), urls.key(address)
+        return urls.host(address), identity.key_of(connection, address)
     root = urls.parse(f"http://{target}/")
     host = urls.host(str(root))
     if str(root) != f"http://{host}/":
@@ -99,7 +99,9 @@ def _read(target: str) -> tuple[str, str]:
 def _links_of(connection: sa.Connection, host: str, key: str | None) -> Sequence[int]:
     """Return the links of a host; with a key, those of the address that has it."""
     query = sa.select(_LINK.c.id, _LINK.c.url).join(_HOST, _HOST.c.id == _LINK.c.host_id).where(_HOST.c.name == host)
-    return [number for number, url in connection.execute(query) if key is None or urls.key(url) == key]
+    return [
+        number for number, url in connection.execute(query) if key is None or identity.key_of(connection, url) == key
+    ]
 
 
 def _drop_links(connection: sa.Connection, ids: Sequence[int], tally: Tally) -> int:
@@ -163,7 +165,8 @@ def _drop_mentions(connection: sa.Connection, host: str, name: str) -> None:
 def _reject_seeds(connection: sa.Connection, name: str, now: int) -> None:
     """Crawl no seed of the target any more."""
     listed = connection.execute(sa.select(_SEED.c.id, _SEED.c.url)).all()
-    bad = [row.id for row in listed if covers({name}, row.url)]
+    ladder = dialect.ladder(connection)
+    bad = [row.id for row in listed if covers({name}, row.url, ladder)]
     for part in dialect.chunks(bad):
         rejected = {"status": SeedStatus.REJECTED, "decided_at": now}
         connection.execute(sa.update(_SEED).where(_SEED.c.id.in_(part)).values(rejected))
@@ -173,7 +176,8 @@ def _telling(connection: sa.Connection, rows: sa.Table, column: str, host: str, 
     """Return the rows whose address in a column is the target's; only those that have the host's name are looked at."""
     named = rows.c[column].contains(host, autoescape=True)
     found = connection.execute(sa.select(_number(rows), rows.c[column]).where(named))
-    return [number for number, url in found if covers({name}, url)]
+    ladder = dialect.ladder(connection)
+    return [number for number, url in found if covers({name}, url, ladder)]
 
 
 def _number(rows: sa.Table) -> sa.Column[int]:

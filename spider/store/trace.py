@@ -138,7 +138,7 @@ def address_of(text: str) -> str:
 
 def why(connection: sa.Connection, url: str) -> Why:
     """Tell all that is known of a normalized address."""
-    h = urls.identify(url)
+    h = identity.hash_of(connection, url)
     link = identity.find(connection, url)
     path = () if link is None else tuple(_path(connection, link.id))
     seed = None if link is None else _seed(connection, link.seed_id)
@@ -155,7 +155,7 @@ def why(connection: sa.Connection, url: str) -> Why:
         path=path,
         refused=tuple(refused),
         held=tuple(_held(connection, h)),
-        forgotten=urls.host(url) in gone or urls.key(url) in gone,
+        forgotten=urls.host(url) in gone or identity.key_of(connection, url) in gone,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spider.url.engine import choose
-from spider.url.ladder import KEY_LADDER, STEPS, key
+from spider.url.ladder import KEY_LADDER, STEPS, key, read_ladder
 from spider.url.relation import directory, host, is_kin, relation
 from spider.url.value import URL, InvalidURL, Step, explain, parse, trace
 
@@ -37,6 +37,7 @@ __all__ = [
     "normalize",
     "normalize_all",
     "parse",
+    "read_ladder",
     "relation",
     "trace",
 ]

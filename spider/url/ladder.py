@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from spider.errors import SettingError
 
-__all__ = ["KEY_LADDER", "STEPS", "key"]
+__all__ = ["KEY_LADDER", "STEPS", "key", "read_ladder"]
 
 # Escapes that are to be written otherwise: with a small digit, or of an unreserved character.
 _ESCAPE = re.compile("%(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f]|2[DE]|3[0-9]|[46][1-9A-F]|[57][0-9A]|5F|7E)")
@@ -199,13 +199,21 @@ STEPS: dict[str, Callable[[str], str]] = {
 KEY_LADDER = "escapes,sessions,tracking,sort"
 
 
-@lru_cache(maxsize=64)
-def _steps(ladder: str) -> list[Callable[[str], str]]:
-    """Look the ladder's steps up, in their own order; raise SettingError for one that there is none of."""
-    wanted = {name.strip() for name in ladder.split(",")} - {""}
+def read_ladder(text: str) -> str:
+    """Write a ladder as `KEY_LADDER` is written: its steps in their own order, each once.
+
+    Raise SettingError for a name that is no step's; no name at all is a ladder too, which merges nothing.
+    """
+    wanted = {name.strip() for name in text.split(",")} - {""}
     if unknown := sorted(wanted - set(STEPS)):
         raise SettingError(f"the key has no step {unknown[0]!r}; its steps are {', '.join(STEPS)}")
-    return [step for name, step in STEPS.items() if name in wanted]
+    return ",".join(name for name in STEPS if name in wanted)
+
+
+@lru_cache(maxsize=64)
+def _steps(ladder: str) -> list[Callable[[str], str]]:
+    """Look the ladder's steps up, in their own order."""
+    return [STEPS[name] for name in read_ladder(ladder).split(",") if name]
 
 
 def key(url: str, ladder: str = KEY_LADDER) -> str:

@@ -17,8 +17,9 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
+from spider import store
 from spider import url as urls
-from spider.errors import StorageError
+from spider.errors import SettingError, StorageError
 from spider.store import Database, schema
 from tests.conftest import ROOT, environment
 
@@ -264,19 +265,45 @@ def test_a_newer_schema(address: str) -> None:
         engine.dispose()
 
 
-def test_another_key_ladder(address: str) -> None:
-    """A database whose links were told apart in another way is refused, with both ladders named."""
+def test_a_database_keeps_its_key_ladder(tmp_path: Path) -> None:
+    """The ladder that a database was made with holds for good: asked for or not, and never another one."""
+    address = str(tmp_path / "x.db")
+    with Database.open(address, ladder=" www,escapes, www") as database:
+        assert database.ladder == "escapes,www"
+    with Database.open(address) as database:
+        assert database.ladder == "escapes,www"
+        with database.read() as connection:
+            assert store.ladder_of(connection) == "escapes,www"
+        with database.write() as connection:
+            assert store.ladder_of(connection) == "escapes,www"
+    for other in ("", urls.KEY_LADDER):
+        with pytest.raises(StorageError) as caught:
+            Database.open(address, ladder=other)
+        assert "escapes,www" in str(caught.value)
+        assert (other or "no steps") in str(caught.value)
+
+
+def test_a_ladder_of_no_steps(tmp_path: Path) -> None:
+    """A ladder may merge nothing at all; a step that there is none of is refused before a file is made."""
+    with Database.open(str(tmp_path / "x.db"), ladder="") as database:
+        assert database.ladder == ""
+    with pytest.raises(SettingError, match="no step 'lift'"):
+        Database.open(str(tmp_path / "y.db"), ladder="lift")
+    assert not (tmp_path / "y.db").exists()
+
+
+def test_a_key_ladder_of_steps_unknown(address: str) -> None:
+    """A database whose links were told apart in a way unknown here is refused, with the ladder named."""
     fact = sa.update(schema.Meta).where(schema.Meta.key == "key_ladder")
     with Database.open(address) as database:
         with database.write() as connection:
-            connection.execute(fact.values(value="escapes,www"))
+            connection.execute(fact.values(value="escapes,lift"))
         try:
             line = refusal(address)
         finally:
             with database.write() as connection:
                 connection.execute(fact.values(value=urls.KEY_LADDER))
-    assert "escapes,www" in line
-    assert urls.KEY_LADDER in line
+    assert "escapes,lift" in line
 
 
 @pytest.mark.parametrize(
