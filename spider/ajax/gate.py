@@ -57,13 +57,14 @@ class Terms:
 
     `allow_post`: methods that may change something are sent too; `max_size`: bytes of one answer,
     decoded; `deadline`: seconds for the whole of it; `turns`: when documents and what scripts ask for may
-    be asked, at once where there is none.
+    be asked, at once where there is none; `headers`: what is sent with these beside the browser's own.
     """
 
     allow_post: bool = False
     max_size: int = 10_000_000
     deadline: float = 60.0
     turns: Turns | None = None
+    headers: Callable[[str], Mapping[str, str]] | None = None
 
 
 NOT_LOADED = frozenset(
@@ -96,6 +97,7 @@ class Gate:
         self._terms = terms
         self._shelf = shelf or Shelf()
         self._turns: dict[str, tuple[str, float]] = {}
+        self._given: set[str] = set()
         self._paused: dict[str, str] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self.traffic = Traffic()
@@ -181,6 +183,8 @@ class Gate:
             self.traffic.ask(number, Asked(method, url, told, shape))
         kept = self._kept(kind, url, event) if method == "GET" else None
         if kept is not None:
+            if kind == "Document":
+                await self._headers(event)  # what the page's scripts ask for later may want its cookies
             self.traffic.answer(number, kept.status, dict(kept.headers).get("content-type", ""))
             return await self._fulfil(event, kept)
         self.traffic.under_way.add(number)  # the page's clock waits for the verdict, too
@@ -206,7 +210,28 @@ class Gate:
         kind, url = event["resourceType"], event["request"]["url"]
         if kind in ASSETS or await self._turn(number, url, event["requestId"]):
             self.sent += 1
-            await self._session.send("Fetch.continueRequest", requestId=event["requestId"], interceptResponse=True)
+            more = await self._headers(event) if kind not in ASSETS else {}
+            await self._session.send(
+                "Fetch.continueRequest", requestId=event["requestId"], interceptResponse=True, **more
+            )
+
+    async def _headers(self, event: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the request's headers with those that the user wants sent; cookies become the browser's own."""
+        url, own = event["request"]["url"], event["request"]["headers"]
+        if self._terms.headers is None or not url.startswith("http"):
+            return {}
+        more = {name.lower(): value for name, value in self._terms.headers(url.partition("#")[0]).items()}
+        await self._cookies(url, more.pop("cookie", ""))
+        kept = {name: value for name, value in own.items() if name.lower() not in more}
+        return {"headers": [{"name": name, "value": value} for name, value in {**kept, **more}.items()]} if more else {}
+
+    async def _cookies(self, url: str, header: str) -> None:
+        """Give the browser the cookies of an address, once a page."""
+        if header and url not in self._given:
+            self._given.add(url)
+            pairs = [one.strip().partition("=") for one in header.split(";")]
+            cookies = [{"name": name, "value": value, "url": url, "path": "/"} for name, _, value in pairs if name]
+            await self._session.send("Network.setCookies", cookies=cookies)
 
     def _kept(self, kind: str, url: str, event: Mapping[str, Any]) -> Answer | None:
         """Return the answer that is kept for a request, where it is to be answered alike."""

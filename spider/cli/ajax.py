@@ -12,23 +12,27 @@ from typing import Any, TextIO
 import click
 
 from spider import settings
-from spider.ajax import Application, Browser, Explorer, Identity, Limits, Terms, Ways
+from spider.ajax import AjaxFetcher, Application, Browser, Identity, Limits, Terms, Ways
 from spider.cli.ending import say
+from spider.cli.network import NETWORK, asking
 from spider.cli.options import Globals, setting_options
 from spider.cli.output import opened, show
+from spider.crawl.clock import SystemClock
+from spider.crawl.passage import Passage, Pauses, Rulings, Shared
+from spider.crawl.permit import Gate
 from spider.crawl.scope import Judge, SeedScope
 from spider.errors import InputError
-from spider.fetch import Client, ClientSettings, Guard, Ruling, ask, robots_url
-from spider.model import Accepted, Purpose, Rejected, Scope, Verdict
+from spider.fetch import Client, Pace
+from spider.model import Request, Scope
 from spider.report import Line, Span, json_text, visible
-from spider.settings import AGENT_TOKEN
-from spider.url import normalize
+from spider.url import host, normalize
 
 __all__ = ["ajax", "command"]
 
 LIMIT = 4
 SIGNALLED = 128
-_USED = ("scope", "robots", "contact", "timeout", "deadline", "max-size")
+_USED = (*NETWORK, "scope", "robots", "max-size")
+_NETWORK = tuple(name.replace("-", "_") for name in NETWORK)
 _EXAMPLES = """\b
 Examples:
   spider ajax http://localhost:8000/app/
@@ -111,18 +115,16 @@ def _explored(address: str, browser: str | None, pictures: Path | None, **values
     """Explore an application with the options' values."""
     limits = Limits(values["depth"], values["max_states"], values["max_events"], seconds=values["max_seconds"])
     ways = Ways(Identity(values["identity"]), values["near_duplicates"], not values["all_orders"], pictures)
-    asking = ClientSettings(**{name: values[name] for name in ("contact", "timeout", "deadline", "max_size")})
-    program = Browser(browser, agent=asking.user_agent)
-    with _stoppable(program), Client(asking) as client, program:
-        gate = _permit(address, Scope(values["scope"]), client if values["robots"] == "obey" else None)
-
-        terms = Terms(values["allow_post"], values["max_size"], values["deadline"])
-
-        async def tab() -> Any:  # noqa: ANN401  # a tab is the browser's own
-            return await program.tab(gate, terms)
-
-        explorer = Explorer(address, tab, program.discard, limits=limits, ways=ways)
-        return program.run(explorer.explore())
+    given = asking(address, **{name: values[name] for name in _NETWORK}, max_size=values["max_size"])
+    program = Browser(browser, agent=given.user_agent, walled=True)
+    with _stoppable(program), Client(given) as client, program:
+        passage = _passage(address, Scope(values["scope"]), client, obey=values["robots"] == "obey")
+        terms = Terms(values["allow_post"], values["max_size"], values["deadline"], headers=client.headers_for)
+        with client.proxy(passage.guard, passage.admits) as proxy:
+            fetcher = AjaxFetcher(
+                program, passage.permit, limits=limits, terms=terms, ways=ways, proxy=proxy.url
+            )  # fmt: skip
+            return program.run(fetcher.explore(address))
 
 
 @contextlib.contextmanager
@@ -146,25 +148,15 @@ def _stoppable(program: Browser) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _permit(address: str, scope: Scope, client: Client | None) -> Callable[[str, Purpose], Verdict]:
+def _passage(address: str, scope: Scope, client: Client, *, obey: bool) -> Passage:
     """Return the gate: documents and what scripts ask for stay in scope and obey robots.txt, all obey the guard."""
     judge = Judge([SeedScope(1, address, scope, 0)])
-    guard, rulings = Guard(), dict[str, Ruling]()
-
-    def permit(url: str, purpose: Purpose) -> Verdict:
-        plain = url.partition("#")[0]
-        verdict = guard.url(plain)
-        if isinstance(verdict, Rejected) or purpose is Purpose.ASSET:
-            return verdict
-        verdict = judge.judge(plain, address, seed_id=1, depth=0)
-        if isinstance(verdict, Rejected) or client is None:
-            return verdict
-        place = robots_url(plain)
-        if place not in rulings:
-            rulings[place] = ask(client.whole, plain)
-        return Accepted() if rulings[place].allows(AGENT_TOKEN, plain) else Rejected("robots")
-
-    return permit
+    gate = Gate(lambda: judge, obey_robots=obey, ruling_of=lambda _: None)
+    clock = SystemClock()
+    shared = Shared(Rulings(client, clock), Pauses(clock, Pace(0.0)))
+    return Passage(
+        Request(address, seed_id=1), gate, lambda: judge, guard=client.guard_of(host(address)), shared=shared
+    )  # fmt: skip
 
 
 # -- forms ---------------------------------------------------------------------------------------------

@@ -13,17 +13,19 @@ import click
 from spider import settings
 from spider.ajax import Fingerprint, Script, fingerprint
 from spider.cli.links import document_of, fetched
+from spider.cli.network import NETWORK, asking
 from spider.cli.options import setting_options
 from spider.cli.output import show
 from spider.errors import FetchError, SpiderError
-from spider.fetch import Client, ClientSettings, every_type
+from spider.fetch import Client, every_type
 from spider.model import Request
 from spider.page import read
 from spider.report import Line, Span, json_text, visible
+from spider.url import normalize
 
 __all__ = ["command"]
 
-_USED = ("robots", "contact", "timeout", "deadline", "max-size", "header")
+_USED = (*NETWORK, "robots", "max-size")
 _WEB = re.compile(r"https?://", re.IGNORECASE)
 _MOST = 50  # scripts of one page that are asked for
 
@@ -34,7 +36,7 @@ _MOST = 50  # scripts of one page that are asked for
     "--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True, help="How to write."
 )
 @setting_options(without=[one.name for one in settings.SETTINGS if one.name not in _USED])
-def command(*, place: str, form: str, **asking: Any) -> int:  # noqa: ANN401  # the settings
+def command(*, place: str, form: str, **values: Any) -> int:  # noqa: ANN401  # the settings
     """Tell which Ajax libraries a page uses.
 
     Reads the page and the scripts that it links to, or one script, and writes
@@ -42,7 +44,7 @@ def command(*, place: str, form: str, **asking: Any) -> int:  # noqa: ANN401  # 
     (none); then each library, its version where the code states it, how it was
     told (name, hash or signature), and its script.
     """
-    found = _of_page(place, **asking) if _WEB.match(place) else _of_file(place)
+    found = _of_page(place, **values) if _WEB.match(place) else _of_file(place)
     if form == "json":
         click.echo(json_text(_plain(found)))
     else:
@@ -50,15 +52,15 @@ def command(*, place: str, form: str, **asking: Any) -> int:  # noqa: ANN401  # 
     return 0
 
 
-def _of_page(place: str, **asking: Any) -> Fingerprint:  # noqa: ANN401
+def _of_page(place: str, **values: Any) -> Fingerprint:  # noqa: ANN401
     """Ask for a page and its scripts; those that do not come tell nothing."""
-    page_of = fetched(place, **asking)
+    page_of = fetched(place, **values)
     page = read(page_of.body, page_of.url, content_type=page_of.headers.get("content-type"), headers=page_of.headers)
     if page_of.url.partition("?")[0].endswith(".js"):
         return fingerprint([], [Script(page_of.url, page_of.body.decode("utf-8", "replace"))])
-    asking.pop("robots")
+    values.pop("robots")
     scripts: list[Script] = []
-    with Client(ClientSettings(headers=asking.pop("header"), **asking)) as client:
+    with Client(asking(normalize(place), **values)) as client:
         for url in page.scripts[:_MOST]:
             try:
                 response = client.get(Request(url, referrer=page_of.url), reads=every_type)

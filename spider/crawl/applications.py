@@ -13,7 +13,7 @@ from typing import TypeVar
 from spider import url as urls
 from spider.ajax import Application, Terms, looks, poor
 from spider.crawl.clock import Clock
-from spider.crawl.passage import Passage, Pauses, Rulings, Ways
+from spider.crawl.passage import Passage, Pauses, Rulings, Shared
 from spider.crawl.permit import Gate
 from spider.crawl.plan import Plan
 from spider.crawl.render import Renderer, Task
@@ -40,8 +40,8 @@ class Applications:
         self._renderer = None if plan.ajax == "never" else Renderer(plan, client)
         self._plan, self._client, self._gate, self._judge = plan, client, gate, judge
         pauses = Pauses(clock, Pace(plan.delay, cap=plan.longest_delay), plan.per_host)
-        self._ways = Ways(Rulings(client, clock), pauses)
-        self._terms = Terms(max_size=plan.max_size, deadline=plan.deadline, turns=pauses)
+        self._shared = Shared(Rulings(client, clock), pauses)
+        self._terms = Terms(max_size=plan.max_size, deadline=plan.deadline, turns=pauses, headers=client.headers_for)
 
     @property
     def error(self) -> BrowserError | None:
@@ -69,13 +69,15 @@ class Applications:
         if renderer is None:
             return page, Rendering(names)
         guard = self._client.guard_of(urls.host(request.url))
-        passage = Passage(request, self._gate, self._judge, guard=guard, ways=self._ways)
+        passage = Passage(request, self._gate, self._judge, guard=guard, shared=self._shared)
         task = Task(request, response, page, passage, self._terms)
         names = names or self._names(task)
         if not self._is_wanted(task, names):
             return page, Rendering(names)
         asked = retry_after(response.headers.get("retry-after"), time.time())
-        self._ways.pauses.know(urls.host(request.url), pace.after(response.status, response.latency), pace.wait(asked))
+        self._shared.pauses.know(
+            urls.host(request.url), pace.after(response.status, response.latency), pace.wait(asked)
+        )
         try:
             return merged(page, renderer.explore(task), names, self._judge().ladder)
         except FetchError as error:

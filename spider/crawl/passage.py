@@ -20,7 +20,7 @@ from spider.fetch import Access, Client, Guard, Pace, Ruling, ask, robots_url
 from spider.model import Purpose, Rejected, Request, Verdict
 from spider.settings import AGENT_TOKEN
 
-__all__ = ["Passage", "Pauses", "Rulings", "Ways"]
+__all__ = ["Passage", "Pauses", "Rulings", "Shared"]
 
 DAY = 24 * 3600.0
 UNREACHABLE_FOR = 60.0
@@ -110,7 +110,7 @@ class Pauses:
 
 
 @dataclass(frozen=True, slots=True)
-class Ways:
+class Shared:
     """What all pages of a worker's browser share: what is known of robots.txt, and when each host may be asked."""
 
     rulings: Rulings
@@ -120,11 +120,13 @@ class Ways:
 class Passage:
     """The verdicts on what one page asks for."""
 
-    def __init__(self, request: Request, gate: Gate, judge: Callable[[], Judge], *, guard: Guard, ways: Ways) -> None:
+    def __init__(
+        self, request: Request, gate: Gate, judge: Callable[[], Judge], *, guard: Guard, shared: Shared
+    ) -> None:
         """`request` is the page's own; `guard` is its proxy's, too."""
         self.guard = guard
         self._request, self._gate, self._judge = request, gate, judge
-        self._ways = ways
+        self._shared = shared
         self._passed: set[tuple[str, int]] = set()
 
     async def permit(self, url: str, purpose: Purpose) -> Verdict:
@@ -132,9 +134,9 @@ class Passage:
         plain = url.partition("#")[0]
         verdict = self._at_once(plain, purpose)
         if isinstance(verdict, Rejected) and verdict.rule == "robots-unknown":
-            ruling = await self._ways.rulings.of(plain)
+            ruling = await self._shared.rulings.of(plain)
             verdict = self._gate.by(ruling, plain)
-            self._ways.pauses.slow(urls.host(plain), ruling.robots.crawl_delay(AGENT_TOKEN))
+            self._shared.pauses.slow(urls.host(plain), ruling.robots.crawl_delay(AGENT_TOKEN))
         if not isinstance(verdict, Rejected):
             self._passed.add(_place(plain))
         return verdict

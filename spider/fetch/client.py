@@ -128,6 +128,11 @@ class Client:
         """Return the response with its body whatever its type, up to what is read of a robots.txt."""
         return self.get(request, reads=every_type, max_size=MAX_BODY + 1)
 
+    def headers_for(self, url: str) -> dict[str, str]:
+        """Return what the user wants sent to an address beside a browser's own headers: cookies, passwords, headers."""
+        scheme, host, port, target = split(url)
+        return {**dict(self.settings.headers), **self._passes.headers((scheme, host, port), target)}
+
     def guard_of(self, home: str) -> Guard:
         """Return the guard of a page of host `home` that runs in a browser.
 
