@@ -14,7 +14,10 @@ import pytest
 from spider.crawl import Crawler, Plan, Seed
 from spider.model import Outcome
 from spider.store import Database, care
+from tests.postgres import address, common, new_postgres, postgres_address, sqlite_template
 from tests.server import WebServer
+
+__all__ = ["address", "common", "new_postgres", "postgres_address", "sqlite_template"]
 
 KINDS = ("video", "audio", "flash")
 
