@@ -122,6 +122,7 @@ class Worker:
         self._dispatch()
         for done in self._crew.collect(self._patience()):
             self._take(done)
+        self._dispatch()  # what may go on does so before what came is written, and several are written at once
         return self._write() if self._must_write() else []
 
     def drain(self, at_once: Callable[[], bool]) -> Iterator[list[Outcome]]:
