@@ -20,7 +20,7 @@ from spider.store.seeds import SeedRow
 
 __all__ = ["USED", "checked", "courtesy", "typed"]
 
-_MANNERS = ("delay", "longest-delay", "robots")
+_MANNERS = ("delay", "longest-delay", "longer-delay", "robots")
 USED = (*NETWORK, *_MANNERS)
 """The settings that looking takes, by their options."""
 
@@ -33,7 +33,8 @@ def courtesy(
     pace = Pace(values["delay"], cap=values["longest_delay"])
     obey = values["robots"] == "obey"
     with Client(client) as opened:
-        yield Courtesy(opened, pace, steady=time.monotonic, sleep=time.sleep, obey=obey, ready=ready)
+        skip = values["longer_delay"] == "skip"
+        yield Courtesy(opened, pace, steady=time.monotonic, sleep=time.sleep, obey=obey, skip=skip, ready=ready)
 
 
 def typed(url: str, values: Mapping[str, Any]) -> ClientSettings:

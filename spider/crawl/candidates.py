@@ -83,7 +83,8 @@ class Check:
 class Courtesy:
     """Asks one address after another, each host at its pace and as its robots.txt allows.
 
-    `pace` is what a host begins with; `steady` and `sleep` are the clock (seconds); `ready` tells how many
+    `pace` is what a host begins with; `steady` and `sleep` are the clock (seconds); `skip` leaves alone who asks
+    for longer waits than the pace grants, in place of waiting as long as it does; `ready` tells how many
     seconds a host wants to be left alone yet, by others' account, and may raise FetchError.
     """
 
@@ -95,6 +96,7 @@ class Courtesy:
         steady: Callable[[], float],
         sleep: Callable[[float], None],
         obey: bool = True,
+        skip: bool = False,
         ready: Callable[[str], float] = lambda _: 0.0,
     ) -> None:
         """Know no host yet."""
@@ -103,6 +105,7 @@ class Courtesy:
         self._steady = steady
         self._sleep = sleep
         self._obey = obey
+        self._skip = skip
         self._ready = ready
         self._hosts: dict[str, tuple[Pace, float]] = {}
         self._rulings: dict[str, Ruling] = {}
@@ -144,6 +147,9 @@ class Courtesy:
             raise FetchError(Reason.ROBOTS_UNREACHABLE, f"robots.txt: HTTP status {ruling.status}")
         if not ruling.allows(AGENT_TOKEN, url):
             raise FetchError(Reason.ROBOTS, "robots.txt closes it")
+        asked = ruling.robots.crawl_delay(AGENT_TOKEN)
+        if self._skip and asked is not None and asked > self._pace.cap:
+            raise FetchError(Reason.ROBOTS, f"robots.txt asks for {asked:,.0f} s between two requests: too long")
 
     def arrive(self, url: str) -> Response:
         """Ask for a page and follow its redirects, each as its own robots.txt allows; FetchError where none comes."""

@@ -252,6 +252,16 @@ def test_a_check_keeps_the_delay(web: Web, polite: Polite) -> None:
     assert clock.slept == []
 
 
+def test_who_asks_for_too_much_is_left_alone(web: Web, polite: Polite) -> None:
+    """A site whose Crawl-delay is longer than is granted is not looked at, where such are to be skipped."""
+    site = web({**SITE, "/robots.txt": "User-agent: *\nCrawl-delay: 99999\n"})
+    found = check(polite(skip=True), f"{site.url}films/")
+    assert (found.good, found.allowed) == (False, False)
+    assert found.problem == "robots: robots.txt asks for 99,999 s between two requests: too long"
+    assert site.asked() == ["/robots.txt"]
+    assert check(polite(skip=False), f"{site.url}films/").good
+
+
 def test_on_a_real_clock_gaps_are_the_delay(web: Web, polite: Polite) -> None:
     """On the machine's own clock the server sees no two requests nearer than the delay."""
     site = web({**SITE, "/robots.txt": ""})
