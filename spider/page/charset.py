@@ -47,7 +47,8 @@ _HEADER = re.compile(r"""charset\s*+=\s*+["']?+\s*+([^\s"';,]++)""", re.IGNORECA
 _METAS = re.compile(
     rb"<!--(?:.*?-->|.*\Z)|<script[\s>](?:.*?</script|.*\Z)|<meta([\s/][^<>]*+)>", re.IGNORECASE | re.DOTALL
 )
-_ATTRIBUTE = re.compile(rb"""([^\s"'>/=]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s>"']*+))""")
+# A name begins where none goes on: a long one that has no value is not tried again from each of its letters.
+_ATTRIBUTE = re.compile(rb"""(?<![^\s"'>/=])([^\s"'>/=]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s>"']*+))""")
 _CONTENT = re.compile(rb"""charset\s*+=\s*+["']?+\s*+([^\s"';,]++)""", re.IGNORECASE)
 _XML = re.compile(rb"""\s*<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._:-]+)["']""")
 _UNSAFE = re.compile("[\0\ud800-\udfff]")
