@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from spider.cli import copying
+from spider.cli.bars import bar
 from spider.cli.ending import STORAGE, complain
 from spider.cli.formatter import HelpContext
 from spider.cli.options import Globals
@@ -19,7 +21,7 @@ __all__ = ["command"]
 @click.group("db")
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """Look after the database: check, backup, vacuum, upgrade.
+    """Look after the database: check, backup, copy, vacuum, upgrade.
 
     All of it may be done while a crawl is at work.
     """
@@ -81,7 +83,8 @@ def backup_command(given: Globals, *, file: str, force: bool) -> None:
                 "a PostgreSQL database is copied by its own tools: pg_dump --format=custom --file=FILE URL"
             )
         target = _target(database.path, file, force=force)
-        size = backup.copy(database.path, target)
+        with bar(f"copying {database.name}", int, None, quiet=given.quiet):
+            size = backup.copy(database.path, target)
     if not given.quiet:
         click.echo(visible(f"{file}: {size:,} bytes"))
 
@@ -147,3 +150,4 @@ def upgrade(given: Globals) -> None:
 
 for _part in command.commands.values():
     _part.context_class = HelpContext
+command.add_command(copying.command)

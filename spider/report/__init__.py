@@ -11,6 +11,7 @@ from spider.report.listings import (
     SEED_COLUMNS,
     SKIPPED_COLUMNS,
     WHY_COLUMNS,
+    WORKER_COLUMNS,
     run_lines,
     run_record,
     seed_lines,
@@ -19,6 +20,8 @@ from spider.report.listings import (
     skipped_record,
     why_lines,
     why_records,
+    worker_lines,
+    worker_record,
 )
 from spider.report.rows import ERROR_COLUMNS, MEDIA_COLUMNS, error_record, media_record
 from spider.report.tables import Line, Span, bar_line, error_lines, grid_lines, media_lines
@@ -33,6 +36,7 @@ __all__ = [
     "SEED_COLUMNS",
     "SKIPPED_COLUMNS",
     "WHY_COLUMNS",
+    "WORKER_COLUMNS",
     "Line",
     "Record",
     "Span",
@@ -56,6 +60,8 @@ __all__ = [
     "visible",
     "why_lines",
     "why_records",
+    "worker_lines",
+    "worker_record",
     "write_csv",
     "write_json",
     "write_jsonl",

@@ -1,4 +1,4 @@
-"""What people ask of a crawl beside its media: its runs, what it refused, the way to an address, its seeds.
+"""What people ask of a crawl beside its media: its runs and workers, what it refused, the way to an address, its seeds.
 
 Each has its columns, its record, and its lines.
 """
@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from spider.store.ask import RunRow
     from spider.store.seeds import SeedRow
     from spider.store.trace import SkippedRow, Why
+    from spider.store.workers import WorkerRow
 
 __all__ = [
     "RUN_COLUMNS",
     "SEED_COLUMNS",
     "SKIPPED_COLUMNS",
     "WHY_COLUMNS",
+    "WORKER_COLUMNS",
     "run_lines",
     "run_record",
     "seed_lines",
@@ -32,6 +34,8 @@ __all__ = [
     "skipped_record",
     "why_lines",
     "why_records",
+    "worker_lines",
+    "worker_record",
 ]
 
 
@@ -68,6 +72,49 @@ def run_lines(records: Iterable[Record], columns: int | None) -> Iterator[Line]:
     rows = [["" if record[name] is None else str(record[name]) for name in order] for record in records]
     if rows:
         yield from grid_lines(order, rows, columns)
+
+
+# --- workers --------------------------------------------------------------------------------------
+
+WORKER_COLUMNS = (
+    "worker",
+    "run",
+    "machine",
+    "pid",
+    "began_at",
+    "heartbeat_at",
+    "hosts",
+    "pages",
+    "pages_per_second",
+    "state",
+)
+"""The columns of the list of workers."""
+
+
+def worker_record(row: WorkerRow, *, hosts: int, alive: bool) -> dict[str, Value]:
+    """Return a worker as a record; its pace is over all of its time."""
+    seconds = (row.heartbeat_at - row.began_at) / 1e6
+    return {
+        "worker": row.id,
+        "run": row.run_id,
+        "machine": row.machine.partition("/")[0],
+        "pid": row.pid,
+        "began_at": iso(row.began_at),
+        "heartbeat_at": iso(row.heartbeat_at),
+        "hosts": hosts,
+        "pages": row.pages,
+        "pages_per_second": round(row.pages / seconds, 1) if seconds > 0 else 0.0,
+        "state": "at work" if alive else "dead",
+    }
+
+
+def worker_lines(records: Iterable[Record], columns: int | None) -> Iterator[Line]:
+    """Yield the workers under headings; no record gives no line."""
+    headings = ("worker", "run", "pid", "began_at", "heartbeat_at", "hosts", "pages", "pages/s", "state", "machine")
+    order = [{"pages/s": "pages_per_second"}.get(name, name) for name in headings]
+    rows = [[str(record[name]) for name in order] for record in records]
+    if rows:
+        yield from grid_lines(headings, rows, columns)
 
 
 # --- refusals -------------------------------------------------------------------------------------

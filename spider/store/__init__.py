@@ -2,8 +2,8 @@
 
 `Database` opens it; the modules are functions on a connection: `frontier` moves links, `hosts` and
 `workers` share them out, `seeds` keeps the list, `runs` the record of crawls, `catalog` writes
-outcomes, `checks` the health of media, `origins` what robots.txt said, `ask`, `survey`, `forest` and `trace`
-read, `takedown` forgets, `care` tells whether all is sound, `backup` copies the file.
+outcomes, `checks` the health of media, `origins` what robots.txt said, `ask`, `survey`, `forest`, `edges` and `trace`
+read, `takedown` forgets, `care` tells whether all is sound, `backup` copies the file, `copying` all rows.
 A `Tally` goes through a writing transaction and is flushed at its end.
 """
 
@@ -17,6 +17,8 @@ from spider.store import (
     care,
     catalog,
     checks,
+    copying,
+    edges,
     forest,
     frontier,
     graphs,
@@ -42,6 +44,8 @@ __all__ = [
     "care",
     "catalog",
     "checks",
+    "copying",
+    "edges",
     "forest",
     "frontier",
     "graphs",

@@ -25,6 +25,7 @@ __all__ = [
     "beat",
     "forsake",
     "grant",
+    "hosts_held",
     "note",
     "noted",
     "one_at_a_time",
@@ -160,6 +161,12 @@ def rows(connection: sa.Connection) -> list[WorkerRow]:
     """Return the workers that are written down, dead ones that nobody has found yet among them."""
     query = sa.select(*(_WORKER.c[name] for name in _COLUMNS)).order_by(_WORKER.c.id)
     return [WorkerRow(*row) for row in connection.execute(query)]
+
+
+def hosts_held(connection: sa.Connection) -> dict[int, int]:
+    """Return how many hosts each worker holds, of those that hold any."""
+    held = sa.select(_HOST.c.lease_worker, sa.func.count()).where(sa.text("lease_worker IS NOT NULL"))
+    return {int(worker): int(number) for worker, number in connection.execute(held.group_by(_HOST.c.lease_worker))}
 
 
 _COLUMNS = ("id", "run_id", "machine", "boot_id", "pid", "started", "heartbeat_at", "began_at", "pages")

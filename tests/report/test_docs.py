@@ -16,6 +16,7 @@ from spider.report import (
     SEED_COLUMNS,
     SKIPPED_COLUMNS,
     WHY_COLUMNS,
+    WORKER_COLUMNS,
 )
 from spider.report.export import LINK_COLUMNS
 from tests.cli.conftest import Run, run
@@ -30,6 +31,7 @@ COLUMNS = {
     "skipped": SKIPPED_COLUMNS,
     "why": WHY_COLUMNS,
     "runs": RUN_COLUMNS,
+    "workers": WORKER_COLUMNS,
     "status": status.COLUMNS,
     "seeds list": SEED_COLUMNS,
     "doctor": doctor.COLUMNS,
