@@ -204,6 +204,12 @@ SETTINGS = (
         choices=("obey", "ignore"),
     ),
     Setting(
+        "edges",
+        Kind.FLAG,
+        False,  # noqa: FBT003  # a row of a table
+        "Keep every link of every page, for spider export links --edges; else the first to each address alone.",
+    ),
+    Setting(
         "exclusive",
         Kind.FLAG,
         False,  # noqa: FBT003  # a row of a table

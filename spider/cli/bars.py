@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 import click
 
+from spider.report.text import visible
+
 __all__ = ["Part", "bar", "bar_parts", "clock", "drawable", "drawn", "left"]
 
 Part = tuple[str, str]
@@ -65,14 +67,14 @@ def _answer(line: str) -> None:
 
 
 @contextlib.contextmanager
-def bar(label: str, done: Callable[[], int], total: int | None, *, quiet: bool) -> Iterator[None]:
+def bar(label: str, done: Callable[[], int], total: int | None, *, quiet: bool) -> Iterator[Callable[[str], None]]:
     """Draw a bar while the block runs: how much is done of all there is, and how long the rest may take.
 
-    `total` None draws what moves without saying how far it is.
+    `total` None draws what moves without saying how far it is.  Gives what `drawn` gives.
     """
-    began = time.monotonic()
-    with drawn(lambda: bar_parts(label, done(), total, time.monotonic() - began), quiet=quiet):
-        yield
+    began, shown = time.monotonic(), visible(label)
+    with drawn(lambda: bar_parts(shown, done(), total, time.monotonic() - began), quiet=quiet) as write:
+        yield write
 
 
 def bar_parts(label: str, done: int, total: int | None, elapsed: float) -> Iterator[Part]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from spider.cli.options import Globals, setting_options
+from spider.cli.options import Globals, called, setting_options
 from spider.cli.run import follow
 from spider.crawl import Crawler, Plan, load_seeds
 from spider.errors import InputError
@@ -39,7 +39,14 @@ def command(
             _check_known(database, database.name)
         told = bool(given.verbose or log)
         crawl = Crawler(database, Plan(**values), seeds=found, told=told)
-        return follow(crawl, quiet=given.quiet, verbose=bool(given.verbose), log=log, log_format=log_format)
+        return follow(
+            crawl,
+            quiet=given.quiet,
+            verbose=bool(given.verbose),
+            log=log,
+            log_format=log_format,
+            program=called(database.name),
+        )
 
 
 def _check_known(database: Database, name: str) -> None:

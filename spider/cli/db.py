@@ -43,9 +43,10 @@ def check(given: Globals, *, repair: bool) -> int:
         if repair:
             _repair(database, given)
         wrong = 0
-        for fault in care.faults(database):
-            wrong += 1
-            click.echo(visible(f"{fault.kind}  {fault.text}"))
+        with bar(f"checking {database.name}", lambda: wrong, None, quiet=given.quiet) as write:
+            for fault in care.faults(database):
+                wrong += 1
+                write(visible(f"{fault.kind}  {fault.text}"))
         if wrong:
             complain(f"{database.name} is not sound: {wrong:,} fault{'s' * (wrong != 1)}{_hint(repair=repair)}")
             return STORAGE
@@ -115,7 +116,8 @@ def vacuum(given: Globals) -> None:
     """
     with Database.open(given.db, create=False) as database:
         before = _size(database)
-        care.vacuum(database)
+        with bar(f"packing {database.name}", int, None, quiet=given.quiet):
+            care.vacuum(database)
         after = _size(database)
     if not given.quiet:
         click.echo(visible(database.name + (f": {before:,} bytes before, {after:,} now" if before else ": done")))
@@ -138,7 +140,10 @@ def upgrade(given: Globals) -> None:
     Every command does so when it opens one of an older schema; here it is told.
     The file as it was is kept beside it, as FILE.before-REVISION.
     """
-    with Database.open(given.db, create=False) as database:
+    with (
+        bar("upgrading", int, None, quiet=given.quiet),
+        Database.open(given.db, create=False) as database,
+    ):
         name, before, kept = database.name, database.upgraded_from, database.kept_copy
     if given.quiet:
         return
@@ -148,6 +153,6 @@ def upgrade(given: Globals) -> None:
         click.echo(visible(f"{name} upgraded from schema {before}" + (f"; as it was: {kept}" if kept else "")))
 
 
+command.add_command(copying.command)
 for _part in command.commands.values():
     _part.context_class = HelpContext
-command.add_command(copying.command)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TextIO
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
+from spider.cli.bars import bar
 from spider.cli.ending import complain
 from spider.cli.options import Globals
-from spider.cli.output import Counted, opened
+from spider.cli.output import opened
 from spider.cli.which import narrowed, which_options
 from spider.model import MediaKind
 from spider.report import export as exports
-from spider.report import write_records
-from spider.store import Connection, Database, ask, forest, seeds
+from spider.report import network, write_records
+from spider.store import Connection, Database, ask, edges, forest, seeds
 
 if TYPE_CHECKING:
     from spider.store.ask import MediaRow
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 RECORDS = ("jsonl", "csv", "json", "markdown")
-GRAPHS = {"dot": exports.write_dot, "graphml": exports.write_graphml}
+GRAPHS = {"dot": network.write_dot, "graphml": network.write_graphml}
 
 _PLAYED = (MediaKind.VIDEO, MediaKind.AUDIO)
 _NARROWS_LINKS = {"seed"}
@@ -35,6 +37,27 @@ Examples:
   spider export links --format dot | dot -Tsvg -o links.svg
 """
 
+_T = TypeVar("_T")
+
+
+@dataclass(slots=True)
+class _Job:
+    """What is exported, where to, what the options say, and how many have passed."""
+
+    connection: Connection
+    stream: TextIO
+    which: dict[str, Any]
+    form: str
+    raw: bool
+    edges: bool
+    count: int = 0
+
+    def passing(self, rows: Iterable[_T]) -> Iterator[_T]:
+        """Count rows on their way."""
+        for row in rows:
+            self.count += 1
+            yield row
+
 
 @click.command("export", epilog=_EXAMPLES)
 @click.argument("what", type=click.Choice(["urls", "m3u", "xspf", "rss", "sitemap", "links"]))
@@ -45,6 +68,7 @@ Examples:
     type=click.Choice([*RECORDS, *GRAPHS]),
     help="How to write links; dot is for Graphviz, graphml for Gephi and its like.  [default: jsonl]",
 )
+@click.option("--edges", is_flag=True, help="Every link of every page, where crawl --edges kept them.")
 @click.option("-o", "--output", metavar="FILE", help="Write to this file, whole or not at all.")
 @click.option("--raw", is_flag=True, help="CSV: leave cells that a spreadsheet would run as they are.")
 @click.pass_context
@@ -56,96 +80,100 @@ def command(
     form: str | None,
     output: str | None,
     raw: bool,
+    edges: bool,
     **which: Any,  # noqa: ANN401  # the options that narrow
 ) -> None:
     """Write what was found for other programs.
 
     urls: the addresses of media, one a line; m3u, xspf: a playlist of video and
     audio; rss: a feed of them, as for podcasts; sitemap: the pages read, with
-    their videos; links: every link with its state and the page that showed it.
+    their videos; links: every link with its state and the page that showed it, or
+    with --edges each link of each page.
     """
     given = ctx.find_object(Globals) or Globals("")
-    _check(ctx, what, form, which)
+    _check(ctx, what, which, {"format": form, "edges": edges})
     with Database.open(given.db, create=False) as database, database.read() as connection, opened(output) as stream:
-        count = _WRITERS[what](connection, stream, {**which, "form": form or "jsonl", "raw": raw})
-    if not count and not given.quiet:
-        complain("there is nothing of the kind to export")
+        job = _Job(connection, stream, which, form or "jsonl", raw, edges)
+        hidden = given.quiet or stream.isatty()  # the answer goes where the bar would be
+        with bar(f"exporting {what}", lambda: job.count, _total(connection, what, edges=edges), quiet=hidden):
+            _WRITERS[what](job)
+    if not job.count and not given.quiet:
+        complain(_NO_EDGES if edges else "there is nothing of the kind to export")
 
 
-def _check(ctx: click.Context, what: str, form: str | None, which: dict[str, Any]) -> None:
+_NO_EDGES = "no crawl has kept the links of every page: spider crawl --edges does from now on"
+
+
+def _check(ctx: click.Context, what: str, which: dict[str, Any], of_links: dict[str, Any]) -> None:
     """Refuse options that say nothing to what is exported."""
-    if form is not None and what != "links":
-        raise click.UsageError(f"--format is for links; {what} has a format of its own", ctx)
+    for name, value in of_links.items():
+        if value and what != "links":
+            raise click.UsageError(f"--{name} is for links; {what} has a format of its own", ctx)
     understood = {"links": _NARROWS_LINKS, "sitemap": _NARROWS_PAGES}.get(what, set(which))
     for name, value in which.items():
         if name not in understood and value not in {None, False, "all", "link"}:
             raise click.UsageError(f"--{name} says nothing to {what}", ctx)
 
 
-def _media(
-    connection: Connection, which: dict[str, Any], *, kinds: tuple[MediaKind, ...] = tuple(MediaKind)
-) -> Counted[MediaRow]:
+def _total(connection: Connection, what: str, *, edges: bool) -> int | None:
+    """Return how many rows there are at the most, where that is known without counting them one by one."""
+    if what == "links" and not edges:
+        return sum(ask.link_counts(connection).values())
+    return sum(ask.status(connection).media.values()) if what not in {"links", "sitemap"} else None
+
+
+def _media(job: _Job, *, kinds: tuple[MediaKind, ...] = tuple(MediaKind)) -> Iterator[MediaRow]:
     """Return the media that the options ask for, each once; of these kinds, unless one was asked for."""
-    asked = _asked(connection, which)
-    if which["media"] == "all":
+    asked = narrowed(job.connection, **job.which)
+    if job.which["media"] == "all":
         asked["kinds"] = kinds
-    return Counted(exports.once(ask.media_rows(connection, **asked)))
+    return job.passing(exports.once(ask.media_rows(job.connection, **asked)))
 
 
-def _asked(connection: Connection, which: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of `ask.media_rows` that the options' values ask for."""
-    return narrowed(connection, **{name: value for name, value in which.items() if name not in {"form", "raw"}})
+def _urls(job: _Job) -> None:
+    exports.write_urls(_media(job), job.stream)
 
 
-def _urls(connection: Connection, stream: TextIO, which: dict[str, Any]) -> int:
-    media = _media(connection, which)
-    exports.write_urls(media, stream)
-    return media.count
+def _m3u(job: _Job) -> None:
+    exports.write_m3u(_media(job, kinds=_PLAYED), job.stream)
 
 
-def _m3u(connection: Connection, stream: TextIO, which: dict[str, Any]) -> int:
-    media = _media(connection, which, kinds=_PLAYED)
-    exports.write_m3u(media, stream)
-    return media.count
+def _xspf(job: _Job) -> None:
+    exports.write_xspf(_media(job, kinds=_PLAYED), job.stream)
 
 
-def _xspf(connection: Connection, stream: TextIO, which: dict[str, Any]) -> int:
-    media = _media(connection, which, kinds=_PLAYED)
-    exports.write_xspf(media, stream)
-    return media.count
+def _rss(job: _Job) -> None:
+    first = next(iter(seeds.seed_rows(job.connection)), None)
+    link = job.which["seed"] or (first.url if first else "")
+    exports.write_rss(_media(job, kinds=_PLAYED), job.stream, title=f"Found on {link}", link=link)
 
 
-def _rss(connection: Connection, stream: TextIO, which: dict[str, Any]) -> int:
-    media = _media(connection, which, kinds=_PLAYED)
-    first = next(iter(seeds.seed_rows(connection)), None)
-    link = which["seed"] or (first.url if first else "")
-    exports.write_rss(media, stream, title=f"Found on {link}", link=link)
-    return media.count
-
-
-def _sitemap(connection: Connection, stream: TextIO, which: dict[str, Any]) -> int:
-    place = {"seed": which["seed"], "host": which["host"]}
-    pages = Counted(forest.page_rows(connection, **place))
-    videos = ask.media_rows(connection, **_asked(connection, {**which, "media": "video"}))
-    left = exports.write_sitemap(pages, videos, stream)
+def _sitemap(job: _Job) -> None:
+    place = {"seed": job.which["seed"], "host": job.which["host"]}
+    pages = job.passing(forest.page_rows(job.connection, **place))
+    videos = ask.media_rows(job.connection, **narrowed(job.connection, **{**job.which, "media": "video"}))
+    left = exports.write_sitemap(pages, videos, job.stream)
     if left:
         complain(
             f"a sitemap holds {exports.SITEMAP_LIMIT:,} pages: {left:,} found no room; narrow it with --seed or --host"
         )
-    return pages.count
 
 
-def _links(connection: Connection, stream: TextIO, which: dict[str, Any]) -> int:
-    rows = Counted(forest.link_rows(connection, seed=which["seed"]))
-    if which["form"] in GRAPHS:
-        GRAPHS[which["form"]](rows, stream)
+def _links(job: _Job) -> None:
+    seed = job.which["seed"]
+    kept = job.passing(edges.edge_rows(job.connection, seed=seed)) if job.edges else None
+    links = forest.link_rows(job.connection, seed=seed)
+    if job.form in GRAPHS:
+        GRAPHS[job.form](links if job.edges else job.passing(links), job.stream, edges=kept)
+    elif kept is not None:
+        records = (network.edge_record(row) for row in kept)
+        write_records(records, job.stream, form=job.form, columns=network.EDGE_COLUMNS, raw=job.raw)
     else:
-        records = (exports.link_record(row) for row in rows)
-        write_records(records, stream, form=which["form"], columns=exports.LINK_COLUMNS, raw=which["raw"])
-    return rows.count
+        records = (network.link_record(row) for row in job.passing(links))
+        write_records(records, job.stream, form=job.form, columns=network.LINK_COLUMNS, raw=job.raw)
 
 
-_WRITERS: dict[str, Callable[[Connection, TextIO, dict[str, Any]], int]] = {
+_WRITERS: dict[str, Callable[[_Job], None]] = {
     "urls": _urls,
     "m3u": _m3u,
     "xspf": _xspf,

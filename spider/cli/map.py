@@ -22,7 +22,7 @@ from spider.store import Database
 
 __all__ = ["command"]
 
-MEANINGLESS = ("scope", "exclusive", "log", "log-format", "refresh", "dedup", "min-free")
+MEANINGLESS = ("scope", "edges", "exclusive", "log", "log-format", "refresh", "dedup", "min-free")
 """Settings of a crawl that say nothing here: the scope is the host, and no database is kept."""
 
 

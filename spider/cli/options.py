@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,12 +11,15 @@ import click
 
 from spider import settings
 from spider.patterns import Pattern
+from spider.report.text import visible
 from spider.settings import Kind, Setting
 
 __all__ = [
+    "DATABASE",
     "Expression",
     "Globals",
     "SettingType",
+    "called",
     "key",
     "setting_options",
     "variable",
@@ -40,6 +44,15 @@ class Globals:
     db: str
     quiet: bool = False
     verbose: int = 0
+
+
+DATABASE = "spider.db"
+"""Where the database stands unless ``--db`` says otherwise."""
+
+
+def called(name: str) -> str:
+    """Return how the program is called for a database, by the name that may be shown."""
+    return "spider" if name == DATABASE else visible(f"spider --db {shlex.quote(name)}")
 
 
 class SettingType(_ParamType):

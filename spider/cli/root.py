@@ -20,7 +20,7 @@ from spider.cli import config as configuration
 from spider.cli.config import Config, check_names, defaults, name_variables, nearest
 from spider.cli.ending import PipeClosedError, ended, expected, prepare_streams, say, visible_trace
 from spider.cli.formatter import HelpContext
-from spider.cli.options import Globals, key
+from spider.cli.options import DATABASE, Globals, key
 
 __all__ = ["COMMANDS", "Command", "main"]
 
@@ -181,7 +181,7 @@ def _all_commands(ctx: click.Context) -> Mapping[str, click.Command]:
 @click.option(
     "--db",
     metavar="PATH|URL",
-    default="spider.db",
+    default=DATABASE,
     show_default=True,
     help="The database: an SQLite file, or an SQLAlchemy URL.",
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, assert_never
 
 from spider.cli.ending import complain, say, tell
 from spider.cli.log import logged
-from spider.cli.progress import progress, summary
+from spider.cli.progress import advice, progress, summary
 from spider.cli.signals import stopping
 from spider.model import Failed, Fetched, Outcome, Skipped
 
@@ -44,12 +44,19 @@ class Crawl(Protocol):
 
 
 def follow(
-    crawl: Crawl, *, quiet: bool, verbose: bool, log: str | None = None, log_format: str = "text"
-) -> int:  # fmt: skip
+    crawl: Crawl,
+    *,
+    quiet: bool,
+    verbose: bool,
+    log: str | None = None,
+    log_format: str = "text",
+    program: str = "spider",
+) -> int:
     """Run a crawl to its end and return the exit code.
 
     The last line counts what was refused or cut.  Seeds that failed are named even when all else is silent.
-    `log` is the file that each outcome is written to, as text or JSON lines.
+    `log` is the file that each outcome is written to, as text or JSON lines; `program` how the program is called
+    for this database.
     """
     failed: dict[str, str] = {}
     with (
@@ -75,6 +82,7 @@ def follow(
         say(crawl.last_line())
         if (line := crawl.ajax_line()) is not None:
             say(line)
+        say(advice(crawl.snapshot(), program))
     return crawl.exit_code if caught.exit_code is None else caught.exit_code
 
 

@@ -28,7 +28,7 @@ from spider.errors import BusyError, StorageError, StorageLostError
 from spider.model import LinkState, Outcome
 from spider.store import Connection, Database, Tally, ask, frontier, hosts, runs, seeds, workers
 
-__all__ = ["Crawler", "Snapshot"]
+__all__ = ["Crawler"]
 
 LOOK = 0.5  # seconds between two looks at what the worker processes have done
 NAMED_WAITS = 3  # hosts that are told to wait, by name

@@ -18,7 +18,7 @@ from spider.crawl.lane import Errand, Lane
 from spider.crawl.plan import Plan
 from spider.crawl.process import LEASE, at_work, this_process
 from spider.crawl.roster import Roster
-from spider.crawl.score import scored
+from spider.crawl.score import counted
 from spider.errors import StorageLostError
 from spider.fetch import Pace, Ruling
 from spider.model import LinkState, Outcome, Request
@@ -193,7 +193,7 @@ class Ledger:
             if steady >= self.next_beat:
                 self._beat(connection, tally, now)
             self._record(connection, tally, entry, now)
-            more = Counter(scored(entry.recorded)) + entry.did
+            more = counted(entry.recorded) + entry.did
             if more:
                 did = did + more
                 workers.note(connection, self._id, did)
@@ -269,6 +269,7 @@ class Ledger:
                 now=now,
                 limits=self._roster.limits,
                 dedup=self._plan.dedup != "off",
+                keep_edges=self._plan.edges,
                 hasten=None if math.isinf(self._plan.refresh) else self._began,
             )
         for lane, cause, ruling in entry.rulings:

@@ -57,6 +57,7 @@ class Plan:
     longer_delay: str = "cap"
     sitemaps: bool = True
     traps: bool = True
+    edges: bool = False
     exclusive: bool = False
     ajax: str = "never"
     ajax_depth: int = 5

@@ -1,6 +1,6 @@
 """What a worker has done, in numbers by name, so that those of several workers are added by adding.
 
-``pages``, ``bytes``; ``media.KIND``; ``cut.RULE`` for what was read in part; ``refused.RULE`` for what left no row elsewhere;
+``pages``, ``bytes``; ``media.KIND``; ``cut.RULE`` for what was read in part; ``refused.RULE`` for what left no row;
 ``ajax.LIBRARY`` for pages that look like applications, by the first library; ``explored`` for those a browser was at.
 """
 

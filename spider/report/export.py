@@ -1,4 +1,4 @@
-"""What was found, for other programs: graphs of the links, a sitemap, playlists, a feed, bare addresses.
+"""What was found, for other programs: a sitemap, playlists, a feed, bare addresses.
 
 Everything is written as it comes; a program gets whole texts, but for what its format cannot hold.
 """
@@ -11,22 +11,16 @@ from datetime import UTC, datetime
 from email.utils import format_datetime
 from typing import TYPE_CHECKING, TextIO
 
-from spider.model import LinkState
-from spider.report.formats import Value
 from spider.report.text import iso, visible
 from spider.report.xml import Writer
 
 if TYPE_CHECKING:
     from spider.store.ask import MediaRow
-    from spider.store.forest import LinkRow, PageRow
+    from spider.store.forest import PageRow
 
 __all__ = [
-    "LINK_COLUMNS",
     "SITEMAP_LIMIT",
-    "link_record",
     "once",
-    "write_dot",
-    "write_graphml",
     "write_m3u",
     "write_rss",
     "write_sitemap",
@@ -34,15 +28,10 @@ __all__ = [
     "write_xspf",
 ]
 
-LINK_COLUMNS = ("url", "state", "depth", "seed", "parent", "text", "source", "relation")
-"""The columns of the links of the forest."""
-
 SITEMAP_LIMIT = 50_000
 """The addresses that one sitemap may hold (sitemaps.org)."""
 
 LONGEST = 28_800  # seconds, the longest video that the sitemap's extension allows
-
-_COLOURS = {LinkState.C: "#2d4a57", LinkState.W: "#8c969b", LinkState.R: "#b07400", LinkState.E: "#b02a2a"}
 
 
 def once(rows: Iterable[MediaRow]) -> Iterator[MediaRow]:
@@ -59,72 +48,6 @@ def titled(row: MediaRow) -> str:
     """Return what a medium is called: its own title, the text of its link, or its file's name."""
     path = row.media.partition("?")[0].rstrip("/")
     return row.name or row.text or path.rpartition("/")[2] or row.media
-
-
-# --- links ----------------------------------------------------------------------------------------
-
-
-def link_record(row: LinkRow) -> dict[str, Value]:
-    """Return a link of the forest as a record; `parent` is the page that showed it first."""
-    return {
-        "url": row.url,
-        "state": str(row.state),
-        "depth": row.depth,
-        "seed": row.seed,
-        "parent": row.parent,
-        "text": row.text,
-        "source": row.source,
-        "relation": None if row.parent is None else row.relation,
-    }
-
-
-def write_dot(rows: Iterable[LinkRow], stream: TextIO) -> None:
-    """Write the links as a graph in the DOT language of Graphviz: a node each, an edge from the page above."""
-    stream.write("digraph links {\n  rankdir=LR;\n  node [shape=box, style=filled, fontcolor=white];\n")
-    for row in rows:
-        colour = _COLOURS[row.state]
-        stream.write(f"  n{row.id} [label={_quoted(row.url)}, URL={_quoted(row.url)}, fillcolor={_quoted(colour)}];\n")
-        if row.parent is not None:
-            stream.write(f"  n{row.parent_id} -> n{row.id} [label={_quoted(row.text)}];\n")
-    stream.write("}\n")
-
-
-def _quoted(text: str) -> str:
-    """Return a quoted string of DOT: controls visible, and no escape sequence of the text's own."""
-    return '"' + visible(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-_KEYS = (
-    ("url", "node", "string"),
-    ("state", "node", "string"),
-    ("depth", "node", "int"),
-    ("seed", "node", "string"),
-    ("text", "edge", "string"),
-    ("source", "edge", "string"),
-    ("relation", "edge", "string"),
-)
-
-
-def write_graphml(rows: Iterable[LinkRow], stream: TextIO) -> None:
-    """Write the links as GraphML 1.0: a node each, an edge from the page above."""
-    out = Writer(stream)
-    out.open("graphml", xmlns="http://graphml.graphdrawing.org/xmlns")
-    for name, owner, kind in _KEYS:
-        out.leaf("key", id=name, **{"for": owner, "attr.name": name, "attr.type": kind})
-    out.open("graph", id="links", edgedefault="directed")
-    for row in rows:
-        record = link_record(row)
-        out.open("node", id=f"n{row.id}")
-        for name in ("url", "state", "depth", "seed"):
-            out.leaf("data", str(record[name]), key=name)
-        out.close("node")
-        if row.parent is not None:
-            out.open("edge", source=f"n{row.parent_id}", target=f"n{row.id}")
-            for name in ("text", "source", "relation"):
-                out.leaf("data", str(record[name]), key=name)
-            out.close("edge")
-    out.close("graph")
-    out.close("graphml")
 
 
 # --- a sitemap ------------------------------------------------------------------------------------

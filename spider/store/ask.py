@@ -32,6 +32,7 @@ __all__ = [
     "error_rows",
     "find_seed",
     "landed",
+    "latest_media",
     "link_counts",
     "media_rows",
     "outlink_count",
@@ -168,6 +169,17 @@ def _streamed(
         page_id, page, title, media, text, source, root, depth, first, last, name, *known = row
         told = (page, title or "", media, kind, text or "", source, root, depth, first, last)
         yield page_id, kind.code, MediaRow(*told, page_id, name or "", *known)
+
+
+def latest_media(connection: sa.Connection, *, limit: int) -> list[tuple[MediaKind, str, str]]:
+    """Return kind, title and address of the media that were found last, the newest first: a question of no time."""
+    found: list[tuple[int, int, MediaKind, str, str]] = []
+    for kind in MediaKind:
+        rows = table(MEDIA[kind])
+        columns = (rows.c.first_seen, rows.c.id, sa.func.coalesce(rows.c.title, rows.c.text, ""), rows.c.url)
+        last = connection.execute(sa.select(*columns).order_by(rows.c.id.desc()).limit(limit))
+        found += [(seen, number, kind, title, url) for seen, number, title, url in last]
+    return [row[2:] for row in sorted(found, key=lambda row: row[:2], reverse=True)[:limit]]
 
 
 def find_seed(connection: sa.Connection, text: str) -> int:

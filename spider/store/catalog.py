@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from spider import url as urls
 from spider.model import Failed, Fetched, Link, Media, Outcome, Reason, Relation, Request, Skipped
 from spider.states import Rendering
-from spider.store import changes, dialect, frontier, graphs, held, identity, seeds, takedown
+from spider.store import changes, dialect, edges, frontier, graphs, held, identity, seeds, takedown
 from spider.store.changes import originals
 from spider.store.frontier import Failure, NewLink
 from spider.store.likeness import near_originals
@@ -52,6 +52,7 @@ class _Batch:
     links: list[NewLink] = field(default_factory=list)
     out: dict[int, dict[str, object]] = field(default_factory=dict)
     skipped: dict[tuple[int, str], dict[str, object]] = field(default_factory=dict)
+    edges: bool = False
 
 
 def record(  # noqa: PLR0913  # what is kept of a crawl hangs on each of these
@@ -64,6 +65,7 @@ def record(  # noqa: PLR0913  # what is kept of a crawl hangs on each of these
     limits: Mapping[int, int],
     dedup: bool = True,
     hasten: int | None = None,
+    keep_edges: bool = False,
 ) -> list[Outcome]:
     """Write outcomes down and move their links; returns those whose links were still this worker's.
 
@@ -71,11 +73,11 @@ def record(  # noqa: PLR0913  # what is kept of a crawl hangs on each of these
     `limits` gives the depth limit of each seed.  With `dedup` a page whose content another page had
     first, or that has a fingerprint near to another's, is marked as its copy, and what it links to waits
     behind all other links.  A page that was fetched before `hasten` (UTC microseconds) waits again where a
-    sitemap tells that it changed since.
+    sitemap tells that it changed since.  With `keep_edges` every link of every page is kept.
     """
     moved = _move(connection, worker_id, outcomes, tally)
     mine = [outcome for outcome in outcomes if outcome.request.link_id in moved]
-    batch = _Batch(hasten, dialect.ladder(connection))
+    batch = _Batch(hasten, dialect.ladder(connection), edges=keep_edges)
     if dedup:
         batch.copies = originals(connection, mine)
         near = near_originals(connection, mine, batch.copies)
@@ -358,6 +360,8 @@ def _write(connection: sa.Connection, batch: _Batch, tally: Tally, now: int) -> 
             insert.on_conflict_do_update(index_elements=[_PAGE.c.link_id], set_=kept), batch.failed_pages
         )
     links = frontier.add(connection, batch.links, tally)
+    if batch.edges:
+        edges.write(connection, batch.reread, batch.links, links)
     for medium, sitemap in batch.elsewhere:
         place = medium.page or medium.url
         holder = links.get((urls.host(place), identity.hash_of(connection, place)), sitemap)

@@ -29,6 +29,7 @@ __all__ = [
     "running",
     "set_pace",
     "shares",
+    "soonest",
     "waiting",
 ]
 
@@ -190,6 +191,12 @@ def leased_names(connection: sa.Connection, *, most: int) -> list[str]:
     """Return the names of up to `most` hosts that workers hold."""
     query = sa.select(_HOST.c.name).where(sa.text("lease_worker IS NOT NULL")).limit(most)
     return list(connection.scalars(query))
+
+
+def soonest(connection: sa.Connection, *, most: int) -> list[tuple[str, int]]:
+    """Return up to `most` hosts with links waiting, with the moment of their next turn, the soonest first."""
+    query = sa.select(_HOST.c.name, _HOST.c.next_at).where(_WAITS).order_by(_HOST.c.next_at, _HOST.c.id).limit(most)
+    return [(name, moment) for name, moment in connection.execute(query)]
 
 
 def running(connection: sa.Connection) -> bool:

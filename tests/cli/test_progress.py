@@ -7,15 +7,17 @@ import signal
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from spider.cli import progress
+from spider.cli.bars import clock
 from spider.cli.run import follow
 from spider.cli.signals import stopping
-from spider.crawl import Snapshot
+from spider.crawl import Sight, Snapshot
 from spider.errors import StorageError
-from spider.model import Failed, Fetched, Outcome, Reason, Request, Response, Skipped
+from spider.model import Failed, Fetched, MediaKind, Outcome, Reason, Request, Response, Skipped
 from tests.report.test_text import HOSTILE, steers
 
 NOW = Snapshot(
@@ -53,11 +55,77 @@ def test_the_picture_has_the_same_in_a_few_lines() -> None:
     """On a terminal it takes three lines, and one more when there is something to say."""
     text = "".join(part for part, _ in progress.picture(NOW, "stopping"))
     assert text.splitlines() == [
-        "W 12,345  R 16      C 400     E 2          2.1 pages/s   3 m 07 s",
+        "W 12,345   R 16       C 400      E 2        3 m 07 s",
+        "398 pages, 2.1/s now, 2.1/s mean, 0 B",
         "video 5  audio 0  flash 1,000",
         "asking a.example, b.example, c.example and 1 more; 7 hosts waiting",
         "stopping",
     ]
+
+
+def test_the_picture_tells_what_is_known_besides() -> None:
+    """What was read, the memory, the speed of the moment, what is left, the last titles, who waits and for how long."""
+    latest = (
+        Sight(MediaKind.VIDEO, "The train", "http://a.example/1"),
+        Sight(MediaKind.AUDIO, "", "http://a.example/\x1b2"),
+    )
+    now = replace(NOW, bytes=12_345_678, waits=(("e.example", 4.2), ("f.example", 75.0)), latest=latest)
+    text = "".join(part for part, _ in progress.picture(now, trend=progress.Trend(3.5, 125.0), memory=98_000_000))
+    assert text.splitlines() == [
+        "W 12,345   R 16       C 400      E 2        3 m 07 s, about 2 m 05 s left",
+        "398 pages, 3.5/s now, 2.1/s mean, 12.3 MB, memory 98.0 MB",
+        "video 5  audio 0  flash 1,000",
+        "  video The train",
+        r"  audio http://a.example/\x1b2",
+        "asking a.example, b.example, c.example and 1 more; 7 hosts waiting (e.example 4.2 s, f.example 1 m 15 s)",
+    ]
+
+
+def test_the_trend_is_of_the_last_half_minute() -> None:
+    """The speed now forgets what was long ago; how long it takes yet is told only while less and less waits."""
+    past = progress.Past()
+    trend = past.trend(replace(NOW, elapsed=0.5, pages=0, waiting=1000, running=0))
+    assert trend.left is None
+    for second in range(1, 100):
+        pages = min(second, 50) * 2
+        trend = past.trend(replace(NOW, elapsed=0.5 + second, pages=pages, waiting=1000 - second, running=0))
+    assert trend.speed == 0
+    assert trend.left == pytest.approx(901, rel=0.01)
+    assert past.trend(replace(NOW, elapsed=101, pages=100, waiting=5000, running=0)).left is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"waiting": 0, "error": 0}, "next: spider report shows the media"),
+        ({"waiting": 3, "error": 0, "media": {}}, "next: spider crawl goes on with the 3 that wait"),
+        (
+            {"waiting": 1200, "error": 2},
+            ("next: spider report shows the media; spider crawl goes on with the 1,200 that wait; "
+            "spider errors tells why 2 failed"),
+        ),
+        (
+            {"waiting": 0, "error": 0, "media": {}},
+            "next: spider status counts what was visited, spider skipped what was refused",
+        ),
+    ],
+)
+def test_the_end_says_what_to_do_next(changes: dict[str, Any], told: str) -> None:
+    """Behind the counts stands which commands look, go on, and tell what went wrong."""
+    assert progress.advice(replace(NOW, **changes)) == told
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (123_456, "123 kB"), (5_400_000_000, "5.4 GB")]
+)
+def test_sizes(number: int, text: str) -> None:
+    """Bytes are told in three digits."""
+    assert progress.size(number) == text
+
+
+def test_memory_is_this_process_s() -> None:
+    """It is told where the system has it, in bytes."""
+    assert (progress.memory() or 10_000_000) >= 10_000_000
 
 
 @pytest.mark.parametrize(
@@ -66,7 +134,7 @@ def test_the_picture_has_the_same_in_a_few_lines() -> None:
 )
 def test_times(seconds: float, text: str) -> None:
     """Times are as exact as one wants to know them."""
-    assert progress.clock(seconds) == text
+    assert clock(seconds) == text
 
 
 def test_hosts_between_two_requests() -> None:

@@ -18,7 +18,7 @@ from spider.report import (
     WHY_COLUMNS,
     WORKER_COLUMNS,
 )
-from spider.report.export import LINK_COLUMNS
+from spider.report.network import EDGE_COLUMNS, LINK_COLUMNS
 from tests.cli.conftest import Run, run
 from tests.report.filled import ROOT, fill
 
@@ -36,6 +36,7 @@ COLUMNS = {
     "seeds list": SEED_COLUMNS,
     "doctor": doctor.COLUMNS,
     "export links": LINK_COLUMNS,
+    "export links --edges": EDGE_COLUMNS,
 }
 
 

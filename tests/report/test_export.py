@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spider.model import LinkState, MediaKind
-from spider.report import export
+from spider.report import export, network
 from spider.report.xml import Writer
 from spider.store.ask import MediaRow
 from spider.store.forest import LinkRow, PageRow
@@ -111,7 +111,7 @@ def test_xml_is_well_formed_whatever_pages_say(text: str) -> None:
     enclosure = item.find("enclosure")
     assert enclosure is not None
     assert enclosure.attrib == {"url": row.media, "length": "1234", "type": "video/mp4"}
-    graph = parsed(written(export.write_graphml, [link(2, text)]))
+    graph = parsed(written(network.write_graphml, [link(2, text)]))
     data = {node.get("key"): node.text for node in graph.iter(f"{GRAPHML}data")}
     assert (data["text"] or "") == whole
     assert data["url"] == link().url
@@ -126,7 +126,7 @@ def test_lines_hold_one_thing_each(text: str) -> None:
     """No text of a page begins a line of a playlist or ends a string of a graph."""
     lines = written(export.write_m3u, [medium(text)]).split("\n")
     assert [line[:8] for line in lines] == ["#EXTM3U", "#EXTINF:", "http://a", ""]
-    dot = written(export.write_dot, [link(2, text)])
+    dot = written(network.write_dot, [link(2, text)])
     assert not any(map(steers, dot.replace("\n", "")))
     strings = re.findall(r'"(?:[^"\\]|\\["\\])*"', dot)
     assert re.sub(r'"(?:[^"\\]|\\["\\])*"', "S", dot).count('"') == 0
@@ -167,7 +167,7 @@ def test_links_are_the_forest(run: Run, filled: Path) -> None:
         (f"{ROOT}games/", ROOT, "C"),
         (f"{ROOT}lost.html", ROOT, "E"),
     ]
-    assert {tuple(row) for row in rows} == {export.LINK_COLUMNS}
+    assert {tuple(row) for row in rows} == {network.LINK_COLUMNS}
     graph = parsed(run("export", "links", "--format", "graphml").stdout)
     nodes = {node.get("id"): node.findtext(f"{GRAPHML}data[@key='url']") for node in graph.iter(f"{GRAPHML}node")}
     edges = [(nodes[e.get("source")], nodes[e.get("target")]) for e in graph.iter(f"{GRAPHML}edge")]
@@ -180,6 +180,7 @@ def test_links_are_the_forest(run: Run, filled: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "said"),
     [
+        (["urls", "--edges"], "--edges is for links; urls has a format of its own"),
         (["urls", "--format", "csv"], "--format is for links; urls has a format of its own"),
         (["links", "--media", "video"], "--media says nothing to links"),
         (["links", "--new"], "--new says nothing to links"),
@@ -231,7 +232,7 @@ def test_media_stream(write: Callable[..., Any]) -> None:
     assert stream.total > 500 * 20
 
 
-@pytest.mark.parametrize("write", [export.write_dot, export.write_graphml])
+@pytest.mark.parametrize("write", [network.write_dot, network.write_graphml])
 def test_links_stream(write: Callable[..., Any]) -> None:
     """A link is written before the next one is asked for."""
     stream = Counting()
