@@ -25,8 +25,9 @@ class Limits:
 class Application:
     """All that was found, and what it cost.
 
-    `pages` are the states' HTML, `status` is the start's.  `left_out` counts events that were not fired
-    since they commute with others; `notes` say what was cut short; `ended` is the limit that ended it,
+    `pages` are the states' HTML, `status` is the start's.  `mentions` are addresses that are named where no
+    reader is led (`spider.page.mentions`), and routes with their fragments.  `left_out` counts events that
+    were not fired since they commute with others; `notes` say what was cut short; `ended` is the limit that ended it,
     None where all was done.
     """
 
@@ -38,6 +39,7 @@ class Application:
     media: dict[str, Media] = field(default_factory=dict)
     found: dict[str, Link] = field(default_factory=dict)
     state_of: dict[str, int] = field(default_factory=dict)
+    mentions: dict[str, Link] = field(default_factory=dict)
     feeds: dict[str, None] = field(default_factory=dict)
     scripts: dict[str, None] = field(default_factory=dict)
     pages: dict[int, str] = field(default_factory=dict)

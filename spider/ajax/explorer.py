@@ -126,6 +126,7 @@ class Explorer:
         self.application.loads += tab.loads
         self.application.sent += tab.gate.sent
         self.application.status = tab.gate.status
+        self._harvest.named(tab.gate.traffic)
 
     # -- states ----------------------------------------------------------------------------------------
 
@@ -328,7 +329,7 @@ class Explorer:
     async def _rested(self, sight: Sight, identity: str) -> tuple[Sight, str]:
         """Look at a new state again until two looks are alike: what comes late belongs to it."""
         for _ in range(_ROUNDS):
-            await (self._page.drawn() if self._page.gate.animates else self._page.settle())
+            await (self._page.drawn() if self._page.gate.animates else self._page.clock.settle())
             again = await self._page.look()
             other = self._identify(again)
             sight, before, identity = again, identity, other

@@ -16,10 +16,12 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from spider.ajax.kinds import ASSETS, NOT_LOADED, ON_THE_WAY, SAFE, TOLD
 from spider.ajax.shelf import ASSET, Answer, Shelf
 from spider.ajax.traffic import Asked, Left, Traffic, body_shape
 from spider.errors import BrowserError
 from spider.model import Purpose, Rejected, Verdict
+from spider.settings import AGENT_TOKEN
 
 __all__ = ["Gate", "Permit", "Session", "Terms", "Turns"]
 
@@ -67,12 +69,6 @@ class Terms:
     headers: Callable[[str], Mapping[str, str]] | None = None
 
 
-NOT_LOADED = frozenset(
-    {"Font", "Image", "Media", "TextTrack", "Prefetch", "Manifest", "SignedExchange", "CSPViolationReport"}
-)
-ASSETS = frozenset({"Script", "Stylesheet"})
-TOLD = frozenset({"XHR", "Fetch", "EventSource", "Ping", "Other", "Script"})
-SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _NO_BODY = (204, 205, 301, 302, 303, 304, 307, 308)
 _CODINGS = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 _PIECE = 1 << 18  # bytes read at once
@@ -241,6 +237,7 @@ class Gate:
         kept = self._shelf.find(ASSET if kind in ASSETS else self.context, url)
         if kept is not None:
             self._learn(kind, kept.body)
+            self.traffic.answers[url] = kept
             self.status = kept.status if own else self.status
         return kept
 
@@ -286,6 +283,9 @@ class Gate:
             self._end(number)
             await self._session.send("Fetch.failRequest", requestId=paused, errorReason=event["responseErrorReason"])
             return None
+        if (told := named.get("proxy-status", "")).startswith(f"{AGENT_TOKEN};"):
+            self._end(number)
+            return await self._fail(event, ON_THE_WAY.get(told.rpartition("=")[2], "ConnectionFailed"))
         self.traffic.answer(number, status, mime)
         if event["resourceType"] == "Document" and event["frameId"] == self.frame:
             self.status = status
@@ -316,6 +316,7 @@ class Gate:
         self._learn(kind, body)
         answer = Answer(event["responseStatusCode"], tuple(row for row in headers if row[0] not in _CODINGS), body)
         self._shelf.keep(ASSET if kind in ASSETS else self.context, event["request"]["url"], answer)
+        self.traffic.answers[event["request"]["url"]] = answer
         await self._fulfil(event, answer)
 
     async def _body(self, paused: str) -> str:

@@ -6,17 +6,18 @@ wanted to go is added.  Pure but for the `Application` it fills.
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable
 from hashlib import blake2b
 
 from spider.ajax.application import Application, Resource
 from spider.ajax.dom import ADDRESSES, Tree
 from spider.ajax.tab import Sight
-from spider.ajax.traffic import Asked, Left
+from spider.ajax.traffic import Asked, Left, Traffic
 from spider.errors import InvalidURL
-from spider.model import Confidence, Media, Source
-from spider.page import media_kind, read
-from spider.url import identify, normalize
+from spider.model import Confidence, Link, Media, Relation, Source
+from spider.page import media_kind, mentions, read
+from spider.url import identify, normalize, relation
 
 __all__ = ["Harvest"]
 
@@ -44,6 +45,7 @@ class Harvest:
             url = document.url if document.url.startswith(_WEB) else document.base
             if url.startswith(_WEB):
                 self._document(document.html, url, state)
+        self._routes(sight)
 
     def _document(self, html: str, url: str, state: int) -> None:
         page, target = read(html.encode("utf-8", "replace"), url, content_type=_HTML), self._application
@@ -55,6 +57,40 @@ class Harvest:
             self._medium(medium, state)
         target.feeds.update(dict.fromkeys(page.feeds))
         target.scripts.update(dict.fromkeys(page.scripts))
+        self._named(mentions(html.encode("utf-8", "replace"), url, content_type=_HTML))
+
+    def _named(self, links: Iterable[Link]) -> None:
+        for link in links:
+            self._application.mentions.setdefault(link.url, link)
+
+    def named(self, traffic: Traffic) -> None:
+        """Record what the answers that came name, and what scripts put together."""
+        for url, answer in traffic.answers.items():
+            headers = dict(answer.headers)
+            if url.startswith(_WEB):
+                body = base64.b64decode(answer.body)
+                self._named(mentions(body, url, content_type=headers.get("content-type"), headers=headers))
+        for text in traffic.strings:
+            self._route(text, self._application.url, Source("script", "variable"))
+
+    def _routes(self, sight: Sight) -> None:
+        """Record links to routes that stand in a fragment, which links of pages have not."""
+        for element in sight.tree:
+            href = (element.get("href") or "") if element.name == "a" else ""
+            if "#/" in href or "#!" in href:
+                self._route(href, sight.url, Source("a", "href"))
+
+    def _route(self, href: str, base: str, source: Source) -> None:
+        """Record an address with its fragment, where that is a route."""
+        text, mark, fragment = href.partition("#")
+        try:
+            plain = normalize(text, base)
+        except InvalidURL:
+            return
+        if plain.startswith(_WEB):
+            url = plain + mark + fragment if fragment.startswith(("/", "!")) else plain
+            link = Link(url, identify(plain), source, Relation(relation(self._application.url, plain)))
+            self._application.mentions.setdefault(url, link)
 
     def _medium(self, medium: Media, state: int) -> None:
         """Record a medium, with the first state that shows it as surely as any."""
@@ -81,6 +117,8 @@ class Harvest:
         marks: list[str] = []
         for one in left:
             url = _plain(one.url)
+            if "#/" in one.url or "#!" in one.url:
+                self._route(one.url, self._application.url, Source("script", one.how))
             marks.append(f"{one.how} {url}")
             if one.method == "GET":
                 self._application.links.setdefault(url, text)

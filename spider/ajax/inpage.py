@@ -166,11 +166,19 @@ TABLES = r"""
   }
   jquery(document, -1);
   if (own(document).some(name => name.startsWith('_reactListen'))) known.push([-1, '*']);
-  return {rows: rows.filter(row => row[0] !== undefined), known};
+  const strings = [];
+  for (const name of Object.keys(window)) {
+    let value = null;
+    try { value = window[name]; } catch (e) { /* another origin's */ }
+    const is = typeof value === 'string' && name !== 'origin' && value.length < 2000;
+    if (is && /^(https?:\/\/|\.{0,2}\/)\S/.test(value)) strings.push(value);
+  }
+  return {rows: rows.filter(row => row[0] !== undefined), known, strings: strings.slice(0, 1000)};
 })()
 """
 """Reads what frameworks attached.
 
 Answers {rows: [[element's number in document order, type, library, source of the handler]], known: [[number,
-type]]}: `known` are listeners that only hand events on to the rows, -1 is the document, ``*`` every type.
+type]], strings: the global variables that are addresses}: `known` are listeners that only hand events on to
+the rows, -1 is the document, ``*`` every type.
 """

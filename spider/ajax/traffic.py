@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass, field, replace
 from urllib.parse import parse_qsl
 
+from spider.ajax.shelf import Answer
+
 __all__ = ["Asked", "Left", "Traffic", "body_shape"]
 
 _MOST_NAMES = 50
@@ -39,13 +41,19 @@ class Left:
 
 @dataclass(slots=True)
 class Traffic:
-    """The log: what was asked since it was last taken, and what is under way."""
+    """The log: what was asked since it was last taken, and what is under way.
+
+    `answers` are the last answer of each address, `strings` the global variables of the page's scripts that
+    are addresses, or may be.
+    """
 
     asked: dict[str, Asked] = field(default_factory=dict)
     left: dict[Left, None] = field(default_factory=dict)
     marks: set[str] = field(default_factory=set)
     under_way: set[str] = field(default_factory=set)
     streams: set[str] = field(default_factory=set)
+    answers: dict[str, Answer] = field(default_factory=dict)
+    strings: dict[str, None] = field(default_factory=dict)
     dialogs: int = 0
 
     def take(self) -> tuple[tuple[Asked, ...], tuple[Left, ...], frozenset[str]]:

@@ -120,7 +120,7 @@ def _explored(address: str, browser: str | None, pictures: Path | None, **values
     with _stoppable(program), Client(given) as client, program:
         passage = _passage(address, Scope(values["scope"]), client, obey=values["robots"] == "obey")
         terms = Terms(values["allow_post"], values["max_size"], values["deadline"], headers=client.headers_for)
-        with client.proxy(passage.guard, passage.admits) as proxy:
+        with client.proxy(passage.guard, passage) as proxy:
             fetcher = AjaxFetcher(
                 program, passage.permit, limits=limits, terms=terms, ways=ways, proxy=proxy.url
             )  # fmt: skip
@@ -188,6 +188,11 @@ def plain(found: Application) -> dict[str, object]:
             {"url": one.url, "kind": str(one.kind), "state": found.state_of[one.url]} for one in found.media.values()
         ],
         "feeds": list(found.feeds),
+        "mentions": [
+            {"url": url, "source": str(link.source)}
+            for url, link in found.mentions.items()
+            if url not in found.links
+        ],
         "counts": {
             "loads": found.loads, "events": found.fired, "left_out": found.left_out, "requests": found.sent,
             "seconds": round(found.seconds, 3),

@@ -22,7 +22,7 @@ from spider.cli.output import show
 from spider.errors import FetchError, InputError
 from spider.fetch import Access, Client, Ruling, ask, every_type
 from spider.model import Link, Media, Page, Reason, Request, Response, Source
-from spider.page import read
+from spider.page import mentions, read
 from spider.report import Line, Span, json_text, visible
 from spider.url import normalize
 
@@ -55,7 +55,7 @@ class Document:
 @click.argument("place", metavar="URL|FILE|-")
 @click.option("--base", metavar="URL", help="Where a file came from: its links are relative to it.")
 @click.option("--type", "content_type", metavar="TYPE", help="The Content-Type it was served with, charset and all.")
-@click.option("--hidden", is_flag=True, help="Read comments and templates too.")
+@click.option("--hidden", is_flag=True, help="Read comments and templates too, and what is only named.")
 @click.option(
     "--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True, help="How to write."
 )
@@ -73,17 +73,22 @@ def links(
     if base is not None:
         base = normalize(base)
     document = fetched(place, **values) if _is_web(place) else document_of(place, base)
+    served, named = content_type or document.headers.get("content-type"), tuple[Link, ...]()
     page = read(
         document.body,
         base or document.url,
-        content_type=content_type or document.headers.get("content-type"),
+        content_type=served,
         headers=document.headers,
         hidden=hidden,
     )
+    if form == "json" or hidden:
+        known = {link.url for link in page.links}
+        named = mentions(document.body, page.url, content_type=served, headers=document.headers)
+        named = tuple(link for link in named if link.url not in known)
     if form == "json":
-        click.echo(json_text(_plain(page)))
+        click.echo(json_text(_plain(page) | {"mentions": _plain(named)}))
     else:
-        show(_lines(page), sys.stdout)
+        show(_lines(page, named), sys.stdout)
     return 0
 
 
@@ -141,7 +146,7 @@ def _permit(ruling: Ruling, url: str) -> None:
         raise FetchError(Reason.ROBOTS, f"robots.txt closes {url} (--robots ignore asks all the same)")
 
 
-def _plain(value: object) -> object:
+def _plain(value: object) -> Any:  # noqa: ANN401  # what JSON has
     """Turn a value into what JSON has; a source is its word, a set is sorted."""
     if isinstance(value, Source):
         return str(value)
@@ -152,8 +157,8 @@ def _plain(value: object) -> object:
     return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
-def _lines(page: Page) -> Iterator[Line]:
-    """Yield the page's head, its links, what else it points to, and its media."""
+def _lines(page: Page, named: tuple[Link, ...]) -> Iterator[Line]:
+    """Yield the page's head, its links, what else it points to or names, and its media."""
     yield (Span(visible(page.url), "page"),)
     if page.title:
         yield (Span(f"  “{visible(page.title)}”", "detail"),)
@@ -164,6 +169,7 @@ def _lines(page: Page) -> Iterator[Line]:
         yield ()
         yield from _columns([_link_cells(link) for link in page.links])
         yield from _columns([_link_cells(link, "elsewhere") for link in page.others])
+    yield from _columns([_link_cells(link, "named") for link in named])
     if page.media:
         yield ()
         yield from _columns([_media_cells(medium) for medium in page.media])

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from spider.page.kinds import media_kind, mime_of
 from spider.page.manifests import Manifest, manifest
+from spider.page.mentions import mentions
 from spider.page.reader import read
 from spider.page.signatures import signature, sniff
 
-__all__ = ["Manifest", "manifest", "media_kind", "mime_of", "read", "signature", "sniff"]
+__all__ = ["Manifest", "manifest", "media_kind", "mentions", "mime_of", "read", "signature", "sniff"]

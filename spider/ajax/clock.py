@@ -1,0 +1,131 @@
+"""The clocks of a page and its workers: let them run until all is quiet, exactly, in no time.
+
+CDP's virtual time stands still while the network is asked, and else jumps from timer to timer: five seconds
+of the page's take milliseconds.  What does not go by it, streams, gets time of ours.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import Any, Final
+
+from spider.ajax.gate import Gate
+from spider.ajax.line import WATCHDOG, Line, StuckError, Work
+from spider.ajax.workers import Workers
+
+__all__ = ["BUDGET", "Clock"]
+
+BUDGET = 5_000  # milliseconds of the page's clock after each step
+GRACE = 0.3  # seconds of ours for what comes over a socket or a stream
+_TURNS = 6  # of all clocks, at most, where workers or streams go on and on
+_POKE = 0.01  # seconds of ours between pokes
+_POKES = 10  # before the clocks are started anew
+_EXACT: Final[dict[str, Any]] = {"policy": "pauseIfNetworkFetchesPending", "budget": BUDGET}
+
+
+class Clock:
+    """Runs the clocks of one page and its workers."""
+
+    def __init__(self, line: Line, gate: Gate) -> None:
+        """Take the page's line; `open` makes it begin."""
+        self._line, self._gate = line, gate
+        self._expired = asyncio.Event()
+        self.workers = Workers(line.session, _EXACT, gate.watch_sockets)
+
+    async def open(self) -> None:
+        """Begin to hear of clocks and workers."""
+        self._line.session.on("Emulation.virtualTimeBudgetExpired", lambda _: self._expired.set())
+        await self.workers.open()
+
+    def start(self) -> Work | None:
+        """Start the page's clock without waiting for it; None where something has to come before."""
+        if self._gate.traffic.streams or self.workers:
+            return None
+        self._expired.clear()
+        return asyncio.ensure_future(self._line.session.send("Emulation.setVirtualTimePolicy", **_EXACT))
+
+    async def release(self) -> None:
+        """Let all clocks run without an end, until they are started."""
+        await self.workers.grant()
+        await self._line.send("Emulation.setVirtualTimePolicy", policy="pauseIfNetworkFetchesPending")
+
+    async def settle(self, started: Work | None = None) -> None:
+        """Let the page's clock and its workers' run until all are quiet; what comes over streams gets time of ours.
+
+        `started` is the clock's start where that is on its way.
+        """
+        if self._gate.traffic.streams:
+            await asyncio.sleep(GRACE)
+        for turn in range(_TURNS):
+            before = self._pulse()
+            await (self._start() if started is None else self._started(started))
+            started = None
+            if not await self._quiet():
+                continue
+            after = self._pulse()
+            if after == before and not self._gate.traffic.under_way and (turn or not self.workers):
+                return
+            if after[0] != before[0]:
+                await asyncio.sleep(GRACE)
+        if self._gate.traffic.under_way:
+            await self._gate.fail_all()
+
+    def _pulse(self) -> tuple[int, int, int]:
+        """Return what grows while something goes on that the page's own clock knows nothing of: streams, workers."""
+        asked = len(self._gate.traffic.asked) if self.workers else 0
+        return len(self._gate.traffic.streams), self.workers.arrived, asked
+
+    async def _start(self) -> None:
+        """Give all clocks their budget."""
+        self._expired.clear()
+        await self.workers.grant()
+        await self._line.send("Emulation.setVirtualTimePolicy", **self._policy())
+
+    async def _started(self, started: Work) -> None:
+        """Wait for a start that is on its way."""
+        if await self._line.watched(started, WATCHDOG * 2) is None:
+            raise StuckError("no answer to an event")
+
+    def _policy(self) -> dict[str, Any]:
+        """Return how the page's clock is to run: it waits for all fetches but for event streams, which never end."""
+        endless = any(not self._is_socket(number) for number in self._gate.traffic.streams)
+        return {**_EXACT, "policy": "advance"} if endless else _EXACT
+
+    def _is_socket(self, number: str) -> bool:
+        """Say whether a stream is a WebSocket, for which the page's clock does not wait."""
+        asked = self._gate.traffic.asked.get(number)
+        return asked is not None and asked.kind == "websocket"
+
+    async def _quiet(self) -> bool:
+        """Wait until every clock's budget is spent; False where something had to be ended for it."""
+        while True:
+            self._line.check()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._spent(), WATCHDOG)
+                return True
+            self._line.check()
+            if not await self._line.answers():
+                await self._line.terminate()
+            elif not self._gate.traffic.under_way:
+                await self.workers.terminate()
+                return False
+
+    async def _spent(self) -> None:
+        """Wait for the page's clock and its workers'.
+
+        They share one time.  A thread that waits for a moment that another's advance has made past sleeps on until
+        it is poked, or its clock is started anew.
+        """
+        pokes = 0
+        while self.workers and not (self._expired.is_set() and self.workers.rest):
+            await asyncio.sleep(_POKE)
+            pokes += 1
+            if pokes % _POKES == 0 and not self._gate.traffic.under_way:
+                await self.workers.grant(again=True)
+                if not self._expired.is_set():
+                    await self._line.send("Emulation.setVirtualTimePolicy", **self._policy())
+            else:
+                self.workers.poke()
+                await self._line.send("Runtime.evaluate", expression="1")
+        await self._expired.wait()
