@@ -43,6 +43,19 @@ ADDRESS = re.compile(r"(https?)://([^/?#]*)([^?#]*)([^#]*)")
 NAT64 = ipaddress.ip_network("64:ff9b::/96")  # RFC 6052: an IPv4 address in its last 32 bits
 COMPATIBLE = ipaddress.ip_network("::/96")  # RFC 4291, section 2.5.5.1: likewise, long obsolete
 
+# The IANA's registries of special-purpose addresses, as of late 2026: what not every Python's `is_global` knows.
+RESERVED = tuple(
+    ipaddress.ip_network(network)
+    for network in (
+        "192.0.0.0/24",  # RFC 6890: protocol assignments
+        "192.88.99.0/24",  # RFC 7526: relays of 6to4, given up
+        "64:ff9b:1::/48",  # RFC 8215: a network's own NAT64
+        "3fff::/20",  # RFC 9637: documentation
+        "5f00::/16",  # RFC 9602: segment routing
+        "fec0::/10",  # RFC 3879: site-local, given up, and still routed within some sites
+    )
+)
+
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Origin = tuple[str, str, int]
 """Scheme, host (no brackets) and port: what cookies, passwords and connections belong to."""
@@ -136,7 +149,8 @@ def refused(rejected: Rejected, what: str) -> FetchError:
 
 def is_local(host: str) -> bool:
     """Tell whether a host is this machine by its name (RFC 6761, section 6.3)."""
-    return host == "localhost" or host.endswith(".localhost")
+    name = host.removesuffix(".")
+    return name == "localhost" or name.endswith(".localhost")
 
 
 def is_inside(host: str) -> bool:
@@ -164,7 +178,10 @@ def is_public(address: str) -> bool:
         ip: Address = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return False
-    return all(one.is_global and not one.is_multicast and not one.is_reserved for one in _layers(ip))
+    return all(
+        one.is_global and not one.is_multicast and not one.is_reserved and not any(one in net for net in RESERVED)
+        for one in _layers(ip)
+    )
 
 
 def _layers(ip: Address) -> list[Address]:
