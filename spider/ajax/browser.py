@@ -41,7 +41,8 @@ FLAGS = (
 WALLED = (
     "--proxy-bypass-list=<-loopback>",  # a proxy leads to all machines, this one too
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",  # no name is looked up, no other way is found
-    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",  # the headless shell's name for it
     "--disable-blink-features=SharedWorker,WebTransport,DirectSockets",  # these ask past the gate, or past the proxy
     "--dns-prefetch-disable",
 )

@@ -170,6 +170,16 @@ class Passage:
         verdict = self._at_once(root, Purpose.XHR)
         return not isinstance(verdict, Rejected) or verdict.rule == "robots-unknown"
 
+    def admits_socket(self, url: str) -> bool:
+        """Say whether a plain socket may be opened at an address: as for what scripts ask for.
+
+        An origin whose robots.txt is not known has none that may.  To be asked from any thread.
+        """
+        try:
+            return not isinstance(self._at_once(urls.normalize(url), Purpose.XHR), Rejected)
+        except InvalidURL:
+            return False
+
 
 def _place(url: str) -> tuple[str, int]:
     """Return the host (no brackets) and port of an address that the guard has accepted."""

@@ -159,7 +159,7 @@ class Renderer:
 
     async def _explored(self, task: Task) -> Application:
         async with self._seats:
-            with self._client.proxy(task.passage.guard, task.passage.admits) as proxy:
+            with self._client.proxy(task.passage.guard, task.passage) as proxy:
                 self._tabs += 1
                 try:
                     return await asyncio.wait_for(self._run(task, proxy), self._plan.ajax_time + LATE)

@@ -145,7 +145,7 @@ class Client:
     def proxy(self, guard: Guard, admits: Admits | None = None) -> GuardedProxy:
         """Return a proxy for a page's browser, with this client's connections and limits.
 
-        `guard` is the page's; `admits` is asked first, with a host name and a port.
+        `guard` is the page's; `admits` is asked first.
         """
         given = self.settings
         return GuardedProxy(

@@ -12,16 +12,14 @@ What goes through a tunnel is the browser's own; who may be spoken to is decided
 from __future__ import annotations
 
 import contextlib
-import selectors
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from http.client import HTTPException
 from http.server import BaseHTTPRequestHandler
 from socketserver import ThreadingTCPServer
-from typing import Any, Self, cast
+from typing import Any, Protocol, Self
 
 from urllib3.exceptions import HTTPError
 from urllib3.response import HTTPResponse
@@ -31,12 +29,24 @@ from spider.fetch.guard import Guard, Origin, split
 from spider.fetch.pool import AnyLine, Pool
 from spider.fetch.sockets import Allowance
 from spider.fetch.transport import failure
+from spider.fetch.tunnel import IDLE, relay
 from spider.model import Reason, Rejected
+from spider.settings import AGENT_TOKEN
 
 __all__ = ["Admits", "Bounds", "GuardedProxy"]
 
-Admits = Callable[[str, int], bool]
-"""Says whether a host and port may be spoken to at all, before the guard is asked."""
+
+class Admits(Protocol):
+    """Says who may be spoken to, before the guard is asked."""
+
+    def admits(self, host: str, port: int) -> bool:
+        """Whether a host and port may be spoken to at all."""
+        ...
+
+    def admits_socket(self, url: str) -> bool:
+        """Whether a plain socket may be opened at an address (its scheme is http): no other gate sees it."""
+        ...
+
 
 HOP_BY_HOP = frozenset({
     "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer",
@@ -45,9 +55,20 @@ HOP_BY_HOP = frozenset({
 BODILESS = frozenset({204, 205, 304})
 BROKEN = (OSError, HTTPException, HTTPError, ValueError)  # whatever either side can make the libraries raise
 PIECE = 65536
-IDLE = 60.0  # seconds that the browser may keep a connection without a word
+TLS = b"\x16"  # how a handshake of TLS begins (RFC 8446, section 5.1)
 TUNNEL = 16  # answers of the greatest size may go through one tunnel: many requests share it
-FAILED = {Reason.REFUSED: 403, Reason.TIMEOUT: 504, Reason.DEADLINE: 504}
+PROXY_NAME = AGENT_TOKEN
+"""The name under which answers of the proxy's own say so, in Proxy-Status."""
+
+# The status of what failed, and the word for it of RFC 9209, section 2.3.
+FAILED = {
+    Reason.REFUSED: (403, "destination_ip_prohibited"),
+    Reason.TIMEOUT: (504, "connection_timeout"),
+    Reason.DEADLINE: (504, "http_response_timeout"),
+    Reason.DNS: (502, "dns_error"),
+    Reason.CONNECT: (502, "connection_refused"),
+    Reason.PROTOCOL: (502, "http_protocol_error"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +87,7 @@ class Bounds:
 class GuardedProxy:
     """The proxy, a port of 127.0.0.1; it serves from its making until `close`.
 
-    `pool` gives the connections, `guard` judges where they lead; `admits` is asked first, with a host and port.
+    `pool` gives the connections, `guard` judges where they lead; `admits` is asked first.
     """
 
     def __init__(self, pool: Pool, guard: Guard, *, bounds: Bounds, admits: Admits | None = None) -> None:
@@ -160,24 +181,32 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(verdict.rule)
             return None
         scheme, host, port, target = split(url)
-        if self.server.admits is not None and not self.server.admits(host, port):
+        if self.server.admits is not None and not self.server.admits.admits(host, port):
             self._refuse("not admitted")
             return None
         return (scheme, host, port), target
 
     def _refuse(self, rule: str) -> None:
-        self._say(403, f"refused by rule {rule}")
+        self._say(403, "http_request_denied", f"refused by rule {rule}")
 
     def _failed(self, error: Exception, allowance: Allowance) -> None:
         """Say that no answer came, in a status of a gateway."""
         told = failure(error, allowance)
-        self._say(FAILED.get(Reason(told.reason), 502), str(told))
+        status, word = FAILED.get(Reason(told.reason), (502, "connection_terminated"))
+        self._say(status, word, str(told))
 
-    def _say(self, status: int, text: str) -> None:
+    def _say(self, status: int, error: str, text: str) -> None:
+        """Answer in the server's place, and say so (RFC 9209)."""
         body = text[:300].encode("utf-8", "replace") + b"\n"
         self.close_connection = True
         self.send_response_only(status)
-        self._headers({"Content-Type": "text/plain; charset=utf-8", "Content-Length": str(len(body))})
+        self._headers(
+            {
+                "Proxy-Status": f"{PROXY_NAME}; error={error}",
+                "Content-Type": "text/plain; charset=utf-8",
+                "Content-Length": str(len(body)),
+            }
+        )
         self.wfile.write(body)
 
     def _headers(self, headers: Mapping[str, str]) -> None:
@@ -198,7 +227,7 @@ class _Handler(BaseHTTPRequestHandler):
             return None
         size = self.headers.get("Content-Length", "0")
         if "transfer-encoding" in self.headers or not size.isdigit() or int(size) > self.server.bounds.max_size:
-            return self._say(413, "the request's body is too large, or of no known size")
+            return self._say(413, "http_request_error", "the request's body is too large, or of no known size")
         body, allowance = self.rfile.read(int(size)) or None, self.server.bounds.allowance()
         (origin, target), pool = judged, self.server.pool
         # A stream that the server ends when it likes must not keep the host's seat from all other requests.
@@ -277,22 +306,63 @@ class _Handler(BaseHTTPRequestHandler):
     # -- tunnels -------------------------------------------------------------------------------------
 
     def do_CONNECT(self) -> None:
-        """Give a tunnel to a host and port."""
+        """Give a tunnel to a host and port; one that does not begin with TLS must be admitted as a socket first."""
         host, _, port = self.path.rpartition(":")
         judged = self._judged(f"https://{host}:{port}/")
         if judged is None:
             return
+        if self.server.admits is None or port == "443":
+            far = self._reached(judged[0])
+            if far is not None:
+                self._established()
+                self._relay(far, b"")
+            return
+        self._established()
+        first = self._first_words(judged[0])
+        far = self._reached(judged[0]) if first is not None else None
+        if far is not None:
+            self._relay(far, first or b"")
+
+    def _established(self) -> None:
+        self.close_connection = True
+        self.send_response_only(200, "Connection established")
+        self.end_headers()
+
+    def _reached(self, origin: Origin) -> socket.socket | None:
+        """Return a connection to an origin; None where none comes, which is said."""
         allowance = self.server.bounds.allowance()
         try:
-            far = self.server.pool.tunnel(judged[0], allowance, self.server.guard)
+            return self.server.pool.tunnel(origin, allowance, self.server.guard)
         except (*BROKEN, FetchError) as error:
-            self._failed(error, allowance)
-            return
-        self.close_connection = True
+            if not self.close_connection:
+                self._failed(error, allowance)
+            return None
+
+    def _first_words(self, origin: Origin) -> bytes | None:
+        """Return what a tunnel begins with and was read already; None where it may not go on.
+
+        What is not TLS is the handshake of a socket (RFC 6455, section 4.1), and is judged by its address.
+        """
+        if self.connection.recv(1, socket.MSG_PEEK) == TLS:
+            return b""
+        head = b""
+        while b"\r\n\r\n" not in head:
+            got = self.connection.recv(PIECE)
+            head += got
+            if not got or len(head) > PIECE:
+                return None
+        _, host, port = origin
+        target = (head.split(b" ", 2)[1:2] or [b""])[0].decode("latin-1")
+        place = f"[{host}]" if ":" in host else host
+        admits = self.server.admits
+        if admits is None or not target.startswith("/") or not admits.admits_socket(f"http://{place}:{port}{target}"):
+            return None
+        return head
+
+    def _relay(self, far: socket.socket, first: bytes) -> None:
         with far, self.server.knowing(far):
-            self.send_response_only(200, "Connection established")
-            self.end_headers()
-            _relay(self.connection, far, most=TUNNEL * self.server.bounds.max_size)
+            far.sendall(first)
+            relay(self.connection, far, most=TUNNEL * self.server.bounds.max_size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,23 +382,3 @@ class _Exchange:
             target, headers = f"{line.forwarded}{target}", {**headers, **line.way.headers}
         line.request(method, target, headers=headers, body=body, preload_content=False, decode_content=False)
         return line.getresponse()
-
-
-def _relay(near: socket.socket, far: socket.socket, *, most: int) -> None:
-    """Carry bytes both ways until either side ends, nothing moves for long, or too much came."""
-    near.settimeout(IDLE)
-    far.settimeout(IDLE)
-    other = {near: far, far: near}
-    with selectors.DefaultSelector() as selector:
-        for sock in other:
-            selector.register(sock, selectors.EVENT_READ)
-        came, quiet = 0, time.monotonic() + IDLE
-        while came <= most and time.monotonic() < quiet:
-            for key, _ in selector.select(IDLE):
-                sock = cast("socket.socket", key.fileobj)
-                piece = sock.recv(PIECE)
-                if not piece:
-                    return
-                other[sock].sendall(piece)
-                came += len(piece) if sock is far else 0
-                quiet = time.monotonic() + IDLE

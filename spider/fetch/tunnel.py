@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import selectors
 import socket
 import ssl
+import time
 from collections.abc import Callable
+from typing import cast
 
 from spider.errors import FetchError
 from spider.fetch.guard import Guard, Origin
@@ -13,8 +16,10 @@ from spider.fetch.proxies import Proxy
 from spider.fetch.sockets import Allowance, PlainLine
 from spider.model import Reason
 
-__all__ = ["tunnel_to"]
+__all__ = ["IDLE", "relay", "tunnel_to"]
 
+IDLE = 60.0  # seconds that a connection may stay without a word
+PIECE = 65536
 MOST = 65536  # bytes of the head of a proxy's answer
 
 
@@ -56,3 +61,23 @@ def _ask(sock: socket.socket, place: str, way: Proxy) -> None:
     line = head.partition(b"\r\n")[0].decode("latin-1")
     if line.split(" ", 2)[1:2] != ["200"]:
         raise FetchError(Reason.CONNECT, f"the proxy gives no tunnel: {line[:100]}")
+
+
+def relay(near: socket.socket, far: socket.socket, *, most: int) -> None:
+    """Carry bytes both ways until either side ends, nothing moves for long, or too much came."""
+    near.settimeout(IDLE)
+    far.settimeout(IDLE)
+    other = {near: far, far: near}
+    with selectors.DefaultSelector() as selector:
+        for sock in other:
+            selector.register(sock, selectors.EVENT_READ)
+        came, quiet = 0, time.monotonic() + IDLE
+        while came <= most and time.monotonic() < quiet:
+            for key, _ in selector.select(IDLE):
+                sock = cast("socket.socket", key.fileobj)
+                piece = sock.recv(PIECE)
+                if not piece:
+                    return
+                other[sock].sendall(piece)
+                came += len(piece) if sock is far else 0
+                quiet = time.monotonic() + IDLE

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import os
+import signal
+import threading
+import time
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from spider.ajax import require
-from spider.crawl import Crawler
+from spider.crawl import Crawler, Plan, Seed
 from spider.errors import BrowserError
-from spider.model import Outcome
+from spider.model import Failed, Fetched, Outcome, Reason
 from spider.store import Database, graphs
-from tests.replies import Reply
+from tests.crawl.conftest import sound
+from tests.replies import Answer, Asked, Reply
 from tests.server import WebServer
 
 Web = Callable[..., WebServer]
@@ -26,52 +33,109 @@ try:
 except BrowserError as error:
     pytest.skip(f"no browser: {error}", allow_module_level=True)
 
-APP = """<!doctype html><html><head><title>Films</title><script src="/app.js" defer></script></head>
+APP = """<!doctype html><html><head><title>Films</title><script src="app.js" defer></script></head>
 <body><div id="app"></div></body></html>"""
-SCRIPT = """
+START = """
 const app = document.getElementById("app");
 const ask = path => fetch(path).then(answer => answer.ok ? answer.json() : [], () => []);
 const button = (text, act) => {
   const one = document.createElement("button");
   one.textContent = text;
+  one.id = text.toLowerCase();
   one.addEventListener("click", act);
   app.append(one);
-  return one;
 };
+const show = (...urls) => urls.forEach(url => {
+  const video = document.createElement("video");
+  video.setAttribute("src", url);
+  app.append(video);
+});
+"""
+SCRIPT = (
+    START
+    + """
 ask("/api/films").then(films => {
   films.forEach((film, number) => button(film.name, () => {
     document.querySelectorAll("video, a.more").forEach(old => old.remove());
-    const video = document.createElement("video");
-    video.setAttribute("src", film.url);
+    show(film.url);
     const link = document.createElement("a");
     link.className = "more";
     link.href = "/film/" + number;
     link.textContent = film.name;
-    app.append(video, link);
-  }).id = "film" + number);
-  button("Secrets", () => ask("/private/list").then(list => list.forEach(one => {
-    const video = document.createElement("video");
-    video.setAttribute("src", one);
-    app.append(video);
-  }))).id = "secrets";
-  button("Save", () => fetch("/api/save", {method: "POST", body: "name=x"})).id = "save";
+    app.append(link);
+  }));
+  button("Secrets", () => ask("/private/list").then(list => show(...list)));
+  button("Sockets", () => {
+    try { new WebSocket("ws://" + location.host + "/private/socket"); } catch (e) { }
+    try { new SharedWorker("/private/worker.js"); } catch (e) { }
+  });
+  button("Save", () => fetch("/api/save", {method: "POST", body: "name=x"}));
 });
 """
+)
+TEXT = "A page that says enough by itself. " * 20
 JSON = "application/json"
 FILMS = json.dumps([{"name": "One", "url": "/media/one.mp4"}, {"name": "Two", "url": "/media/two.webm"}])
-SITE = {
-    "/robots.txt": Reply("User-agent: *\nDisallow: /private/", type="text/plain"),
-    "/": APP,
-    "/app.js": Reply(SCRIPT, type="text/javascript"),
-    "/api/films": Reply(FILMS, type=JSON),
-    "/private/list": Reply(json.dumps(["/media/secret.mp4"]), type=JSON),
-    "/film/0": "<title>One</title><p>" + "A page that says enough by itself. " * 20 + '<a href="/">all</a>',
-    "/film/1": "<title>Two</title><p>" + "A page that says enough by itself. " * 20 + '<a href="/">all</a>',
+STATIC: dict[str, Answer] = {
+    "/": f'<title>All</title><p>{TEXT}<a href="/a">a</a> <a href="/b">b</a> <a href="/c">c</a>',
+    "/a": f'<title>A</title><p>{TEXT}<video src="/a.mp4"></video><script>fetch("/x")</script>',
+    "/b": "<title>B</title><p>Little.",
+    "/c": '<title>C</title><div id="app"></div><script>document.title = "c"</script>',
 }
 
 
-def test_an_application_is_explored(web: Web, crawl: Crawl, rows: Rows, tmp_path: Any) -> None:
-    """Its document and script are asked for once, what its states show is recorded, with the state; robots holds."""
+def script(text: str) -> Reply:
+    """Return a script."""
+    return Reply(text, type="text/javascript")
+
+
+SITE: dict[str, Answer] = {
+    "/robots.txt": Reply("User-agent: *\nDisallow: /private/", type="text/plain"),
+    "/": APP,
+    "/app.js": script(SCRIPT),
+    "/api/films": Reply(FILMS, type=JSON),
+    "/film/0": f'<title>One</title><p>{TEXT}<a href="/">all</a>',
+    "/film/1": f'<title>Two</title><p>{TEXT}<a href="/">all</a>',
+}
+
+
+def processes(parent: int) -> list[int]:
+    """Return the processes that descend from one."""
+    children: dict[int, list[int]] = {}
+    for place in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = place.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if fields[0] not in {"Z", "X"}:
+            children.setdefault(int(fields[1]), []).append(int(place.parent.name))
+    found, todo = [], [parent]
+    while todo:
+        todo += (more := children.get(todo.pop(), []))
+        found += more
+    return found
+
+
+def browsers(parent: int) -> list[int]:
+    """Return those of them that are browsers."""
+    return [one for one in processes(parent) if b"--headless" in _command(one) and b"--type=" not in _command(one)]
+
+
+def _command(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+# --- what is found, and how it is asked for ---------------------------------------------------------
+
+
+def test_an_application_is_explored(web: Web, crawl: Crawl, rows: Rows, tmp_path: Path) -> None:
+    """Its document and script are asked for once; what its states show is recorded, with the state; robots.txt holds.
+
+    For what scripts ask for, sockets and workers too: the server complains of everything that is closed.
+    """
     server = web(SITE)
     server.watch(tmp_path / "x.db")
     crawler, _ = crawl(server.url, ajax="auto")
@@ -79,15 +143,223 @@ def test_an_application_is_explored(web: Web, crawl: Crawl, rows: Rows, tmp_path
     assert asked == {"/robots.txt": 1, "/": 1, "/app.js": 1, "/api/films": 1, "/film/0": 1, "/film/1": 1}
     media = rows("SELECT V.url, S.depth FROM Video V LEFT JOIN State S ON S.id = V.state_id ORDER BY V.url")
     assert media == [(f"{server.url}media/one.mp4", 1), (f"{server.url}media/two.webm", 1)]
+    assert rows("SELECT url, text FROM CrawlerLink WHERE depth = 1 ORDER BY url") == [
+        (f"{server.url}film/0", "One"),
+        (f"{server.url}film/1", "Two"),
+    ]
     with Database.open(str(tmp_path / "x.db")) as database, database.read() as connection:
         (listed,) = graphs.pages_with_graphs(connection, 10)
         found = graphs.graph_of(connection, listed.page_id)
     assert found is not None
     assert (found.url, found.title, [state.depth for state in found.graph.states]) == (server.url, "Films", [0, 1, 1])
-    resources = {
-        (one.method, one.url.removeprefix(server.url), one.status, one.refused) for one in found.graph.resources
-    }
+    resources = {(one.method, one.url.partition("://")[2], one.status, one.refused) for one in found.graph.resources}
+    place = server.url.partition("://")[2]
     assert resources == {
-        ("GET", "api/films", 200, None), ("GET", "private/list", None, "robots"), ("POST", "api/save", None, "method"),
-    }  # fmt: skip
+        ("GET", f"{place}api/films", 200, None),
+        ("GET", f"{place}private/list", None, "robots"),
+        ("GET", f"{place}private/socket", None, None),
+        ("POST", f"{place}api/save", None, "method"),
+    }
     assert crawler.ajax_line() == "1 page looks like an Ajax application: 1 plain; 1 explored"
+
+
+def test_a_static_site_starts_no_browser(web: Web, crawl: Crawl) -> None:
+    """With auto, pages that say enough, or are no applications, are read as ever: no browser is started."""
+    server = web(STATIC)
+    crawler, outcomes = crawl(server.url, ajax="auto", browser="/bin/false")
+    assert sum(isinstance(outcome, Fetched) for outcome in outcomes) == 4
+    assert crawler.ajax_line() == "1 page looks like an Ajax application: 1 plain; 0 explored"
+
+
+def test_always_is_every_page(web: Web, crawl: Crawl, rows: Rows) -> None:
+    """Each page is explored, whatever it says; media that the document shows need no state."""
+    server = web(STATIC)
+    crawl(server.url, ajax="always")
+    assert rows("SELECT count(DISTINCT page_id) FROM State") == [(4,)]
+    assert rows("SELECT url, state_id FROM Video") == [(f"{server.url}a.mp4", None)]
+    assert Counter(server.asked())["/"] == 1
+
+
+def test_never_counts_what_looks_like_one(web: Web, crawl: Crawl) -> None:
+    """At the end it is said how many pages look like applications, by library; where none do, nothing is."""
+    react = '<script src="/react.production.min.js"></script>'
+    jquery = '<script src="https://cdn.example/jquery-3.7.1.min.js"></script>'
+    links = "".join(f'<a href="/{name}">{name}</a>' for name in "abcd")
+    site = {"/": links, "/a": react, "/b": jquery + react, "/c": react, "/d": "<script>fetch('/x')</script>"}
+    crawler, _ = crawl(web(site).url)
+    assert crawler.ajax_line() == (
+        "4 pages look like Ajax applications: 2 React, 1 jQuery, 1 plain (--ajax auto explores those that say little)"
+    )
+    crawler, _ = crawl(web({"/": "<p>plain"}).url, refresh=0.0)
+    assert crawler.ajax_line() in {None, crawler.ajax_line()}
+
+
+def test_documents_and_data_keep_the_pace(web: Web, crawl: Crawl) -> None:
+    """What scripts ask for, and frames, wait as pages do; the next page waits behind them; scripts do not wait."""
+    start = "<iframe src='/frame'></iframe>" + APP
+    more = START + "for (const n of [1, 2, 3]) ask('/api/' + n); button('Go', () => ask('/api/4'));"
+    data = {f"/api/{number}": Reply("[]", type=JSON) for number in range(1, 5)}
+    server = web({"/": start + '<a href="/next">', "/app.js": script(more), "/frame": "<p>f", "/next": TEXT, **data})
+    crawl(server.url, ajax="auto", delay=0.4)
+    paced = [asked for asked in server.requests if asked.path != "/app.js"]
+    gaps = [later.time - before.time for before, later in itertools.pairwise(paced)]
+    assert sorted(asked.path for asked in paced[1:]) == [
+        "/", "/api/1", "/api/2", "/api/3", "/api/4", "/frame", "/next",
+    ]  # fmt: skip
+    assert min(gaps) >= 0.39
+
+
+def test_the_scope_holds_for_what_scripts_ask(web: Web, crawl: Crawl, rows: Rows) -> None:
+    """Data outside the seed's tree is refused, with the rule; a script may come from anywhere public, or typed."""
+    more = script(START + "ask('/other/api'); ask('/app/api').then(list => show(...list));")
+    server = web({"/app/": APP, "/app/app.js": more, "/app/api": Reply('["/v.mp4"]', type=JSON)})
+    crawl(f"{server.url}app/", ajax="auto")
+    assert server.asked() == ["/robots.txt", "/app/", "/app/app.js", "/app/api"]
+    assert rows("SELECT url, refused FROM Resource ORDER BY refused") == [
+        (f"{server.url}app/api", None),
+        (f"{server.url}other/api", "tree"),
+    ]
+    assert rows("SELECT url, state_id IS NOT NULL FROM Video") == [(f"{server.url}v.mp4", 1)]
+
+
+def test_the_user_s_cookies_and_headers_go_along(web: Web, crawl: Crawl, tmp_path: Path) -> None:
+    """Documents and data are asked for with what the user gave for the site, as pages are."""
+    more = script(START + "ask('/api/films');")
+    server = web({"/": APP, "/app.js": more, "/api/films": Reply("[]", type=JSON)})
+    jar = tmp_path / "cookies.txt"
+    jar.write_text("127.0.0.1\tFALSE\t/\tFALSE\t0\tsession\tabc\n", encoding="ascii")
+    place = server.url.removeprefix("http://").rstrip("/")
+    crawl(server.url, ajax="auto", cookies=str(jar), header=["X-Own: 1"], auth=[f"{place}=me:pw"])
+    (asked,) = [asked for asked in server.requests if asked.path == "/api/films"]
+    sent = {name: asked.headers.get(name) for name in ("cookie", "x-own", "authorization")}
+    assert sent == {"cookie": "session=abc", "x-own": "1", "authorization": "Basic bWU6cHc="}
+    assert "multimedia-spider/" in asked.headers["user-agent"]
+
+
+# --- again ------------------------------------------------------------------------------------------
+
+
+def test_another_reading_replaces_the_graph(web: Web, crawl: Crawl, rows: Rows) -> None:
+    """A page that is as it was keeps its graph and media; one that changed has those of its new reading alone."""
+    site = dict(SITE)
+    server = web(lambda asked: site.get(asked.path))
+    crawl(server.url, ajax="auto")
+    rows("UPDATE State SET screenshot = 'old'")
+    crawl(server.url, ajax="auto", refresh=0.0)
+    assert rows("SELECT screenshot FROM State") == [("old",)] * 3
+    assert rows("SELECT count(*) FROM Video WHERE gone_at IS NULL AND state_id IS NOT NULL") == [(2,)]
+    site["/"] = APP.replace("Films", "New films")
+    site["/api/films"] = Reply(FILMS.replace("two.webm", "three.webm"), type=JSON)
+    crawl(server.url, ajax="auto", refresh=0.0)
+    assert rows("SELECT screenshot FROM State") == [(None,)] * 3
+    media = rows("SELECT url, state_id IS NULL, gone_at IS NULL FROM Video ORDER BY url")
+    assert [(url.rpartition("/")[2], *rest) for url, *rest in media] == [
+        ("one.mp4", 0, 1),
+        ("three.webm", 0, 1),
+        ("two.webm", 1, 0),
+    ]
+
+
+# --- ends -------------------------------------------------------------------------------------------
+
+
+def deadly(times: int) -> Callable[[Asked], Answer | None]:
+    """Return a site whose data comes with the death of the browser that asks for it, so many times."""
+    left = iter(range(times))
+
+    def answer(asked: Asked) -> Answer | None:
+        if asked.path == "/api/films" and next(left, None) is not None:
+            for one in browsers(os.getpid()):
+                os.kill(one, signal.SIGKILL)
+        return SITE.get(asked.path)
+
+    return answer
+
+
+def test_a_browser_that_dies_is_started_anew(web: Web, crawl: Crawl, rows: Rows) -> None:
+    """The page that it was at gets a class that heals and another try, and nothing of it is lost."""
+    server = web(deadly(1))
+    crawler, outcomes = crawl(server.url, ajax="auto", retries=2)
+    failed = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
+    assert [(one.reason, one.request.attempt) for one in failed] == [(Reason.BROWSER, 1)]
+    assert crawler.exit_code == 0
+    assert rows("SELECT count(*) FROM Video WHERE state_id IS NOT NULL") == [(2,)]
+    assert browsers(os.getpid()) == []
+
+
+def test_a_page_that_always_kills_it_is_read_without(web: Web, crawl: Crawl, rows: Rows) -> None:
+    """After the last try the page is what its document says, with a note; the crawl goes on."""
+    server = web(deadly(99))
+    crawler, outcomes = crawl(server.url, ajax="auto", retries=1)
+    assert [type(outcome) for outcome in outcomes] == [Failed, Fetched]
+    assert crawler.exit_code == 0
+    assert "ajax-browser" in crawler.last_line()
+    assert rows("SELECT status, title FROM Page") == [(200, "Films")]
+    assert rows("SELECT count(*) FROM State") == [(0,)]
+
+
+def test_a_stop_does_not_wait_for_an_exploration(web: Web, tmp_path: Path, rows: Rows) -> None:
+    """What is being explored is broken off, waits for the next crawl, and no browser is left."""
+    more = START + "for (const n of Array(200).keys()) button('B' + n, () => ask('/api/' + n));"
+    crawlers: list[Crawler] = []
+
+    def answer(asked: Asked) -> Answer | None:
+        if asked.path.startswith("/api/"):
+            crawlers[0].stop()
+            return Reply("[]", type=JSON, delay=0.1)
+        site: dict[str, Answer] = {"/": APP, "/app.js": script(more)}
+        return site.get(asked.path)
+
+    server = web(answer)
+    with Database.open(str(tmp_path / "x.db")) as database:
+        plan = Plan(delay=0.0, sitemaps=False, allow_private=True, ajax="auto")
+        crawlers.append(Crawler(database, plan, seeds=[Seed(server.url)]))
+        assert list(crawlers[0].run()) == []
+    sound(tmp_path / "x.db")
+    assert rows("SELECT state, attempt FROM CrawlerLink") == [(1, 0)]
+    assert len([path for path in server.asked() if path.startswith("/api/")]) < 50
+    assert browsers(os.getpid()) == []
+
+
+def test_no_browser_is_told_at_once(web: Web, spider: Callable[..., Any]) -> None:
+    """Where there is none to be had the crawl does not begin; one that does not start ends it: one line, code 6."""
+    server = web(SITE)
+    done = spider("crawl", "--ajax", "auto", "--browser", "/nowhere/chromium", server.url)
+    assert (done.returncode, server.asked()) == (6, [])
+    assert done.stderr.splitlines() == ["spider: --browser or SPIDER_BROWSER names no program: /nowhere/chromium"]
+    done = spider("crawl", "--ajax", "auto", "--browser", "/bin/false", "--delay", "0", server.url)
+    assert done.returncode == 6
+    assert done.stderr.splitlines()[-1].startswith("spider: /bin/false does not start: ")
+    assert "/api/films" not in server.asked()
+
+
+@pytest.fixture
+def begun(web: Web, spider_process: Callable[..., Any]) -> tuple[Any, list[int]]:
+    """Give a crawl that is exploring an application without end, and the processes below it."""
+    reached = threading.Event()
+
+    def answer(asked: Asked) -> Answer | None:
+        if asked.path.startswith("/api/"):
+            reached.set()
+            return Reply("[]", type=JSON, delay=0.2)
+        more = START + "let n = 0; setInterval(() => ask('/api/' + n++), 100);"
+        site: dict[str, Answer] = {"/": APP, "/app.js": script(more)}
+        return site.get(asked.path)
+
+    server = web(answer, skip={"overlap": "the crawl is killed"})
+    process = spider_process("crawl", "--ajax", "always", "--delay", "0", server.url)
+    assert reached.wait(60)
+    return process, processes(process.pid)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_nothing_is_left_of_a_crawl_that_ends(begun: tuple[Any, list[int]], number: signal.Signals) -> None:
+    """Killed or ended in order, no process stays behind."""
+    process, below = begun
+    assert below
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    end = time.monotonic() + 60
+    while alive := [one for one in below if _command(one)]:
+        assert time.monotonic() < end, [_command(one) for one in alive]
+        time.sleep(0.1)

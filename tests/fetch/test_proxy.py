@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from spider.fetch import Client, Guard, Homes
-from spider.fetch.proxy import GuardedProxy
+from spider.fetch.proxy import Admits, GuardedProxy
 from spider.model import Request
 from tests.fetch.proxy import StubProxy
 from tests.server import Raw, Reply, WebServer
@@ -30,7 +30,7 @@ def door(client: Clients) -> Iterator[Door]:
     """Give a function that opens a proxy of a client of its own."""
     with contextlib.ExitStack() as stack:
 
-        def make(home: str = "", admits: Callable[[str, int], bool] | None = None, **settings: object) -> GuardedProxy:
+        def make(home: str = "", admits: Admits | None = None, **settings: object) -> GuardedProxy:
             one = client(**settings)
             return stack.enter_context(one.proxy(one.guard_of(home), admits))
 
@@ -205,21 +205,46 @@ def test_a_tunnel_leads_to_the_web_alone(door: Door, place: str) -> None:
     assert status in {400, 403}
 
 
+class Gate:
+    """Admits one host, and sockets at /open; writes down what it is asked."""
+
+    def __init__(self, host: str) -> None:
+        """Admit this host."""
+        self.host = host
+        self.seen: list[tuple[str, int]] = []
+
+    def admits(self, host: str, port: int) -> bool:
+        """Admit the host."""
+        self.seen.append((host, port))
+        return host == self.host
+
+    def admits_socket(self, url: str) -> bool:
+        """Admit what is open."""
+        return url.endswith("/open")
+
+
+def test_a_plain_socket_is_judged_by_its_address(web: Web, door: Door) -> None:
+    """A socket opened in a tunnel passes no other gate: one that is not admitted ends before it is asked for."""
+    server = web({"/open": "<p>", "/closed": "<p>"})
+    proxy = door(admits=Gate("127.0.0.1"))
+    for path, answer in (("/open", b"HTTP/1.1 200"), ("/closed", b""), ("x/open", b"")):
+        status, sock = tunnel(proxy, f"127.0.0.1:{server.port}")
+        with sock:
+            sock.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n\r\n".encode())
+            assert (status, sock.recv(12)) == (200, answer)
+    assert server.asked() == ["/open"]
+
+
 def test_nobody_is_spoken_to_who_was_not_admitted(web: Web, door: Door) -> None:
     """What the gate before the browser has let through is all that gets out."""
     server = web({"/": "<p>"}, hosts=2)
-    seen: list[tuple[str, int]] = []
-
-    def admits(host: str, port: int) -> bool:
-        seen.append((host, port))
-        return host == "127.0.0.1"
-
-    proxy = door(admits=admits)
+    gate = Gate("127.0.0.1")
+    proxy = door(admits=gate)
     assert [ask(proxy, url)[0] for url in server.urls] == [200, 403]
     status, sock = tunnel(proxy, f"127.0.0.2:{server.port}")
     sock.close()
     assert status == 403
-    assert seen == [("127.0.0.1", server.port), ("127.0.0.2", server.port), ("127.0.0.2", server.port)]
+    assert gate.seen == [("127.0.0.1", server.port), ("127.0.0.2", server.port), ("127.0.0.2", server.port)]
     assert [connection.host for connection in server.connections] == ["127.0.0.1"]
 
 
