@@ -376,17 +376,14 @@ def upgrade() -> None:
 def downgrade() -> None:
     """Go back from it."""
     op.drop_index("ix_Resource_state_id", table_name="Resource")
-
     op.drop_table("Resource")
     op.drop_index("ix_Transition_from_id", table_name="Transition")
-
     op.drop_table("Transition")
     op.drop_table("Video")
     op.drop_table("State")
     op.drop_index("ix_Page_content", table_name="Page")
     op.drop_table("Page")
     op.drop_index("ix_Likeness_link_id", table_name="Likeness")
-
     op.drop_table("Likeness")
     op.drop_table("Flash")
     op.drop_table("Audio")
@@ -395,7 +392,6 @@ def downgrade() -> None:
     op.drop_index("ix_CrawlerLink_waiting", table_name="CrawlerLink")
     op.drop_index("ix_CrawlerLink_running", table_name="CrawlerLink")
     op.drop_index("ix_CrawlerLink_error", table_name="CrawlerLink")
-
     op.drop_table("CrawlerLink")
     op.drop_table("Skipped")
     op.drop_table("SeedLink")
@@ -407,7 +403,6 @@ def downgrade() -> None:
     op.drop_table("MediaCheck")
     op.drop_index("ix_Host_leased", table_name="Host")
     op.drop_index("ix_Host_due", table_name="Host")
-
     op.drop_table("Host")
     op.drop_table("Forgotten")
     op.drop_table("Edge")

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from spider.cli.options import Globals, called, setting_options
+from spider.cli.rehearsal import rehearsed
 from spider.cli.run import follow
 from spider.crawl import Crawler, Plan, load_seeds
 from spider.errors import InputError
@@ -19,11 +20,19 @@ __all__ = ["command"]
 
 @click.command("crawl")
 @click.argument("seeds", nargs=-1, metavar="[SEEDS]...")
+@click.option("--dry-run", is_flag=True, help="Ask nobody; show what would be visited next, and what refused.")
 @setting_options()
 @click.pass_obj
 def command(
-    given: Globals, /, seeds: tuple[str, ...], *, log: str | None, log_format: str, **values: Any  # noqa: ANN401  # the settings
-) -> int:  # fmt: skip
+    given: Globals,
+    /,
+    seeds: tuple[str, ...],
+    *,
+    dry_run: bool,
+    log: str | None,
+    log_format: str,
+    **values: Any,  # noqa: ANN401  # the settings
+) -> int:
     """Visit seeds and record the media of their pages.
 
     SEEDS are files with one address a line, "-" for the standard input, or
@@ -32,8 +41,13 @@ def command(
 
     Ctrl-C finishes what is in flight and stops; a second one stops at once.
     Neither loses anything: what still waits is visited by the next crawl.
+
+    With --dry-run nobody is asked and nothing is kept: the first 50 links that
+    would be visited are listed (--max-pages: as many), in their order, and when.
     """
     found = load_seeds(seeds, sys.stdin.buffer)
+    if dry_run:
+        return rehearsed(given, Plan(**values), found, values["key"])
     with Database.open(given.db, create=bool(found), ladder=values["key"]) as database:
         if not found:
             _check_known(database, database.name)

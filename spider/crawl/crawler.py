@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from spider.ajax import require
-from spider.crawl import feeds
 from spider.crawl.clock import Clock, SystemClock
 from spider.crawl.need import Need
+from spider.crawl.opening import prepare
 from spider.crawl.orders import Orders
 from spider.crawl.plan import Plan
 from spider.crawl.process import at_work
@@ -26,7 +26,7 @@ from spider.crawl.standing import LATEST, Latest, Sight, Snapshot
 from spider.crawl.team import Team
 from spider.errors import BusyError, StorageError, StorageLostError
 from spider.model import LinkState, Outcome
-from spider.store import Connection, Database, Tally, ask, frontier, hosts, runs, seeds, workers
+from spider.store import Connection, Database, Tally, ask, hosts, runs, seeds, workers
 
 __all__ = ["Crawler"]
 
@@ -114,15 +114,7 @@ class Crawler:
                 self._be_alone(connection)
             self._run_id = runs.begin(connection, now=self._clock.now())
             self._worker.ledger.register(connection, self._run_id, tally)
-            given = [
-                seeds.add_seed(connection, seed.url, now=self._clock.now(), options=dict(seed.options), tally=tally)
-                for seed in self._seeds
-            ]
-            self._worker.roster.load(connection)
-            self._refresh(connection, tally)
-            seeds.withdraw_idle(connection, tally)
-            seeds.plant_all(connection, self._worker.roster.limits, tally, given=set(given))
-            tally.flush(connection)
+            prepare(connection, self.plan, self._worker.roster, self._seeds, tally, now=self._clock.now())
 
     def _be_alone(self, connection: Connection) -> None:
         """Leave where another crawl is at work; one that died, however it died, is not."""
@@ -131,26 +123,6 @@ class Crawler:
             if at_work(row, self._clock.now()):
                 msg = f"run {row.run_id} (process {row.pid}) is at work on {self._database.name}"
                 raise BusyError(msg)
-
-    def _refresh(self, connection: Connection, tally: Tally) -> None:
-        """Let pages that were read longer ago than the plan's age wait again.
-
-        A crawl takes its time and a timer is never exact: what a crawl that began an age ago read, up to
-        its end, is as old as its beginning, and a twentieth of the age does not matter.
-        """
-        if math.isinf(self.plan.refresh):
-            return
-        now = self._clock.now()
-        age = int(self.plan.refresh * 0.95 * 1e6)
-        before = max(now - age, runs.ended(connection, began_by=now - age) or 0)
-        frontier.refresh(
-            connection,
-            tally,
-            before=before,
-            sooner=max(before, now - age // 2),
-            listing=max(before, now - min(age, feeds.AGE)),
-            listings=feeds.NAMES,
-        )
 
     def _rounds(self) -> Iterator[list[Outcome]]:
         """Do the work in this process, and leave it to others where there is more of it than one can do."""

@@ -10,9 +10,20 @@ from dataclasses import dataclass, replace
 import sqlalchemy as sa
 
 from spider.model import LinkState, Reason, Relation, Request, Source
-from spider.store.schema import CrawlerLink, Page, state_is, table
+from spider.store.hosts import Leased
+from spider.store.schema import CrawlerLink, Host, Page, state_is, table
 
-__all__ = ["COLUMNS", "Failure", "Moved", "Rank", "first_rank", "request_of", "with_validators"]
+__all__ = [
+    "COLUMNS",
+    "Failure",
+    "Moved",
+    "Rank",
+    "first_rank",
+    "hosts_in_turn",
+    "in_turn",
+    "request_of",
+    "with_validators",
+]
 
 COLUMNS = ("id", "host_id", "seed_id", "url", "depth", "attempt", "hops", "source", "text", "parent_id", "late")
 """The columns of CrawlerLink that a request is made from."""
@@ -22,6 +33,7 @@ Rank = tuple[bool, int]
 
 _LINK = table(CrawlerLink)
 _PAGE = table(Page)
+_HOST = table(Host)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,3 +104,19 @@ def first_rank(connection: sa.Connection, host_id: int, *, deepest: bool) -> Ran
         return None
     edge = sa.func.max(_LINK.c.depth) if deepest else sa.func.min(_LINK.c.depth)
     return late, connection.execute(sa.select(edge).where(*waits, _LINK.c.late == late)).scalar_one()
+
+
+def in_turn(connection: sa.Connection, host_id: int, *, deepest: bool, limit: int, offset: int) -> list[Request]:
+    """Return some of the links that wait for a host, in the order in which they would be handed out."""
+    depth = _LINK.c.depth.desc() if deepest else _LINK.c.depth
+    query = sa.select(*(_LINK.c[name] for name in COLUMNS)).where(_LINK.c.host_id == host_id, state_is(LinkState.W))
+    rows = connection.execute(query.order_by(_LINK.c.late, depth, _LINK.c.id).limit(limit).offset(offset))
+    return with_validators(connection, [request_of(row) for row in rows])
+
+
+def hosts_in_turn(connection: sa.Connection, *, limit: int) -> list[Leased]:
+    """Return hosts with links waiting, in whose hands ever, by when they may be asked."""
+    columns = (_HOST.c.id, _HOST.c.name, _HOST.c.next_at, _HOST.c.delay, _HOST.c.latency, _HOST.c.failures)
+    waits = sa.text("waiting > 0")  # written out, as the partial index needs it to be used
+    query = sa.select(*columns).where(waits).order_by(_HOST.c.next_at, _HOST.c.id).limit(limit)
+    return [Leased(*row) for row in connection.execute(query)]
