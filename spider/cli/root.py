@@ -49,6 +49,7 @@ COMMANDS = (
     Command("runs", "Ask", "List the crawls made, the newest first."),
     Command("workers", "Ask", "List the processes at work on the database, on all machines."),
     Command("export", "Ask", "Write what was found for other programs."),
+    Command("browse", "Ask", "Browse the database with Datasette."),
     Command("db", "Tools", "Look after the database: check, backup, copy, vacuum, upgrade."),
     Command("url", "Tools", "Write addresses as a browser would."),
     Command("links", "Tools", "List the links and media of one page."),

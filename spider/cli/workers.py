@@ -31,4 +31,4 @@ def command(given: Globals, form: str, output: str | None, raw: bool) -> None:  
         now = dialect.server_time(connection) or time.time_ns() // 1000
     records = [worker_record(row, hosts=held.get(row.id, 0), alive=at_work(row, now)) for row in rows]
     if not answer(records, How(form, output, raw), columns=WORKER_COLUMNS, lines=worker_lines) and not given.quiet:
-        complain(f"nobody is at work on {given.db}")
+        complain(f"nobody is at work on {database.name}")

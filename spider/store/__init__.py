@@ -3,7 +3,8 @@
 `Database` opens it; the modules are functions on a connection: `frontier` moves links, `hosts` and
 `workers` share them out, `seeds` keeps the list, `runs` the record of crawls, `catalog` writes
 outcomes, `checks` the health of media, `origins` what robots.txt said, `ask`, `survey`, `forest`, `edges` and `trace`
-read, `takedown` forgets, `care` tells whether all is sound, `backup` copies the file, `copying` all rows.
+read, `takedown` forgets, `dictionary` tells what tables hold, `care` whether all is sound, `backup` copies the file,
+`copying` all rows.
 A `Tally` goes through a writing transaction and is flushed at its end.
 """
 
@@ -18,6 +19,7 @@ from spider.store import (
     catalog,
     checks,
     copying,
+    dictionary,
     edges,
     forest,
     frontier,
@@ -45,6 +47,7 @@ __all__ = [
     "catalog",
     "checks",
     "copying",
+    "dictionary",
     "edges",
     "forest",
     "frontier",

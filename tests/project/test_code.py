@@ -23,6 +23,7 @@ DOORS = {
     "alembic": {"spider/store", "alembic"},
     "cchardet": {"spider/page"},
     "click": {"spider/cli"},
+    "datasette": {"spider/cli/browse.py"},
     "idna": {"spider/url"},
     "lxml": {"spider/page"},
     "playwright": {"spider/ajax/browser.py"},
@@ -35,6 +36,7 @@ DOORS = {
     "selectolax": {"spider/page"},
     "sqlalchemy": {"spider/store", "alembic"},
     "urllib3": {"spider/fetch"},
+    "uvicorn": {"spider/cli/browse.py"},
     "webencodings": {"spider/page", "spider/url"},
 }
 """Which part of the house may import an outside library."""
@@ -71,13 +73,14 @@ def distribution_names(requirements: Iterable[str]) -> set[str]:
 
 
 def test_dependencies_are_those_imported() -> None:
-    """What the program imports is declared, for it or for its extra ajax: nothing is missing, nothing is idle."""
+    """What the program imports is declared, for it or for an extra: nothing is missing, nothing is idle."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     providers = packages_distributions()
     outside = {name for path in CODE for name in imported(path)} - set(sys.stdlib_module_names)
     outside -= {"cython", "spider"}  # without Cython a stand-in of the project's own takes its place
     used = distribution_names(providers[name][0] for name in outside if name in providers)
-    extra = distribution_names(project["optional-dependencies"]["ajax"])
+    extras = project["optional-dependencies"]
+    extra = distribution_names([*extras["ajax"], *extras["browse"]])
     assert used == distribution_names(project["dependencies"]) | extra
 
 
