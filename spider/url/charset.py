@@ -6,6 +6,8 @@ spell otherwise put right.  This room knows nothing of URLs.
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
 
 __all__ = ["codec", "encode_query"]
@@ -56,16 +58,57 @@ _LABELS = {
     "cp932": "csshiftjis ms932 ms_kanji shift-jis shift_jis sjis windows-31j x-sjis",
     "cp949": """cseuckr csksc56011987 euc-kr iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601
         windows-949""",
+    "x-user-defined": "x-user-defined",  # no codec of Python's
 }
 _CODECS = {label: name for name, labels in _LABELS.items() for label in labels.split()}
 
+# The places that GB 18030 gave to characters of Unicode in its edition of 2022, where private ones stood before.
+_GB = {
+    "\u1e3f": b"\xa8\xbc",
+    "\u9fb4": b"\xfe\x59",
+    "\u9fb5": b"\xfe\x61",
+    "\u9fb6": b"\xfe\x66",
+    "\u9fb7": b"\xfe\x67",
+    "\u9fb8": b"\xfe\x6d",
+    "\u9fb9": b"\xfe\x7e",
+    "\u9fba": b"\xfe\x90",
+    "\u9fbb": b"\xfe\xa0",
+    "\ufe10": b"\xa6\xd9",
+    "\ufe11": b"\xa6\xdb",
+    "\ufe12": b"\xa6\xda",
+    "\ufe13": b"\xa6\xdc",
+    "\ufe14": b"\xa6\xdd",
+    "\ufe15": b"\xa6\xde",
+    "\ufe16": b"\xa6\xdf",
+    "\ufe17": b"\xa6\xec",
+    "\ufe18": b"\xa6\xed",
+    "\ufe19": b"\xa6\xf3",
+}
 # What the standard's encoders write where Python's have another character, or none, at that place.
 _BYTES = {
     "cp932": {"\u00a5": b"\\", "\u203e": b"~", "\u2212": b"\x81\x7c"},
     "euc_jp": {"\u00a5": b"\\", "\u203e": b"~", "\u2212": b"\xa1\xdd"},
-    "gbk": {"\u20ac": b"\x80"},
+    "gbk": {"\u20ac": b"\x80", **_GB},
+    "gb18030": {"\ue7c7": b"\x815\xf47", **_GB},
     "koi8_u": {"\u045e": b"\xae", "\u040e": b"\xbe"},
     "big5": {
+        **{chr(0x2400 + place): bytes((0xA3, 0xC0 + place)) for place in range(32)},
+        "\u2421": b"\xa3\xe0",
+        "\u256d": b"\xa2\x7e",
+        "\u256e": b"\xa2\xa1",
+        "\u256f": b"\xa2\xa3",
+        "\u2570": b"\xa2\xa2",
+        "\u4edd": b"\xc6\xdf",
+        "\u5605": b"\xfb\x48",
+        "\u5ed0": b"\xfb\xf9",
+        "\u5ef4": b"\xc6\xcf",
+        "\u60a4": b"\xfc\x6c",
+        "\u65e0": b"\xc6\xd3",
+        "\u732a": b"\xfe\x52",
+        "\u7676": b"\xc6\xd5",
+        "\u96b6": b"\xc6\xd7",
+        "\ufe68": b"\xa2\x42",
+        "\uff3c": b"\xa2\x40",
         "\u00af": b"\xa1\xc2",
         "\u2027": b"\xa1\x45",
         "\u20ac": b"\xa3\xe1",
@@ -79,17 +122,17 @@ _BYTES = {
         "\uffe1": b"\xa2\x47",
         "\uffe5": b"\xa2\x44",
     },
+    "x-user-defined": {chr(0xF700 + byte): bytes((byte,)) for byte in range(0x80, 0x100)},
 }
-_JIS_HOLES = {char: ord(char) for char in "\u00a2\u00a3\u00ac\u2016\u301c"}
-# What the standard's encoders refuse: what their indexes lack, and the bytes that would switch ISO-2022-JP.
+_JIS_HOLES = frozenset("\u00a2\u00a3\u00ac\u2016\u301c")
+# What the standard's encoders refuse: what their indexes lack.
 _HOLES = {
-    "big5": {char: ord(char) for char in "\u00a2\u00a3\u00a5\u203e\u2022\u223c\u2609\u2641\uff64"},
+    "big5": frozenset("\u00a2\u00a3\u00a5\u203e\u2022\u223c\u2609\u2641\uff64"),
     "cp932": _JIS_HOLES,
     "euc_jp": _JIS_HOLES,
-    "gb18030": {"\ue5e5": 0xE5E5},
-    "gbk": {"\ue5e5": 0xE5E5, "\ue7c7": 0xE7C7},
-    "iso2022_jp": dict.fromkeys("\x0e\x0f\x1b", 0xFFFD),
-    "koi8_u": {"\u255d": 0x255D, "\u256c": 0x256C},
+    "gb18030": frozenset("\ue5e5"),
+    "gbk": frozenset("\ue5e5\ue7c7"),
+    "koi8_u": frozenset("\u255d\u256c"),
 }
 # The codec that has the standard's index, where it is not the one of that name.
 _INDEX = {"big5": "big5hkscs", "euc_jp": "cp932", "gbk": "gb18030"}
@@ -111,7 +154,7 @@ def _spell(char: str, name: str) -> bytes | None:
         return known
     try:
         code = char.encode(_INDEX.get(name, name))
-    except UnicodeEncodeError:
+    except (UnicodeEncodeError, LookupError):  # of x-user-defined Python has no codec
         return _control(char, name)
     if name == "gbk" or name == "big5":  # noqa: PLR1714
         return code if len(code) == 2 and (name == "gbk" or code[0] > 0xA0) else None  # noqa: PLR2004
@@ -150,25 +193,62 @@ def _euc(code: bytes) -> bytes | None:
 
 
 def encode_query(text: str, name: str, escapes: list[str]) -> str:
-    """Encode `text` with Python's codec `name`, each byte spelled by `escapes`.
+    """Encode `text` for the codec `name`, each byte spelled by `escapes`.
 
     A character that the charset lacks is written ``%26%23``, its number, ``%3B`` (URL standard, 1.3).
     """
-    holes = _HOLES.get(name, {})
+    if name == "iso2022_jp":
+        return "".join(_switching(text, escapes))
+    holes = _HOLES.get(name, frozenset())
     parts: list[str] = []
-    run = 0
-    for place, char in enumerate(text):
-        if char.isascii() and char not in holes:
-            continue
-        known = None if char in holes else _spell(char, name)
-        if known is not None and name == "iso2022_jp":
-            continue  # its escapes stand around runs
-        parts.append(_bytes(text[run:place], name, escapes))
-        parts.append(f"%26%23{holes.get(char, ord(char))}%3B" if known is None else "".join(escapes[b] for b in known))
-        run = place + 1
-    parts.append(_bytes(text[run:], name, escapes))
+    for char in text:
+        if char.isascii():
+            parts.append(escapes[ord(char)])
+        elif char in holes or (known := _spell(char, name)) is None:
+            parts.append(_number(char))
+        else:
+            parts += [escapes[byte] for byte in known]
     return "".join(parts)
 
 
-def _bytes(text: str, name: str, escapes: list[str]) -> str:
-    return "".join([escapes[byte] for byte in text.encode(name)])
+def _number(char: str) -> str:
+    return f"%26%23{ord(char)}%3B"
+
+
+def _switching(text: str, escapes: list[str]) -> Iterator[str]:
+    """Encode for ISO-2022-JP, which switches between sets of characters (Encoding standard, 12.2.2)."""
+    state = _ASCII
+    for char in text:
+        wanted, code = _in_set(char, state)
+        if wanted != state:
+            yield from (escapes[byte] for byte in wanted)
+            state = wanted
+        if code is None:
+            yield _number("\ufffd" if char.isascii() else char)
+        else:
+            yield from (escapes[byte] for byte in code)
+    if state != _ASCII:
+        yield from (escapes[byte] for byte in _ASCII)
+
+
+_ASCII, _ROMAN, _JIS = b"\x1b(B", b"\x1b(J", b"\x1b$B"  # the states, by what switches to them
+_YEN = {"\u00a5": b"\\", "\u203e": b"~"}
+
+
+def _in_set(char: str, state: bytes) -> tuple[bytes, bytes | None]:
+    """Return the state that a character is written in, after another one, and its bytes; None where it has none."""
+    if char in "\x0e\x0f\x1b":
+        return _ASCII if state == _JIS else state, None
+    if char.isascii():
+        return state if state == _ROMAN and char not in "\\~" else _ASCII, char.encode()
+    if char in _YEN:
+        return _ROMAN, _YEN[char]
+    if "\uff61" <= char <= "\uff9f":
+        char = _WIDE_MARKS.get(char) or unicodedata.normalize("NFKC", char)
+    code = None if char in _JIS_HOLES else _spell(char, "euc_jp")
+    if code is None or len(code) != 2 or code[0] < 0xA1:  # noqa: PLR2004  # one byte, or a narrow letter's two
+        return _ASCII if state == _JIS else state, None
+    return _JIS, bytes(byte & 0x7F for byte in code)
+
+
+_WIDE_MARKS = {"\uff9e": "\u309b", "\uff9f": "\u309c"}
