@@ -57,12 +57,20 @@ def opened(name: str | None) -> Iterator[TextIO]:
             with target.open("w", encoding="utf-8", newline="") as stream:
                 yield stream
         else:
+            _keep_databases(target)
             with _replacing(target) as stream:
                 yield stream
     except BrokenPipeError:
         raise
     except OSError as error:
         raise InputError(f"cannot write {name}: {(error.strerror or str(error)).lower()}") from error
+
+
+def _keep_databases(target: Path) -> None:
+    """Refuse to put an answer in place of a database; an empty file is none."""
+    with contextlib.suppress(FileNotFoundError), target.open("rb") as file:
+        if file.read(16) == b"SQLite format 3\0":
+            raise InputError(f"cannot write {target.name}: it is a database; name another file")
 
 
 @contextlib.contextmanager

@@ -121,12 +121,18 @@ def _contents(argument: str) -> bytes:
         with open(argument, "rb") as file:  # noqa: PTH123  # Path("") would be the directory we are in
             return _read(file, name)
     except FileNotFoundError as error:
-        hint = f"; if it is a site, write {_DEFAULT_SCHEME}{name}" if _is_host(argument) else ""
-        raise SeedsError(name, f"no such file{hint}") from error
+        raise SeedsError(name, f"no such file{_hint(argument, name)}") from error
     except ValueError as error:  # a NUL in the name
         raise SeedsError(name, "not the name of a file") from error
     except OSError as error:
         raise SeedsError(name, f"cannot be read ({error.strerror or error})") from error
+
+
+def _hint(argument: str, name: str) -> str:
+    """Say what else the name of a file that is not there may have been meant for."""
+    if _SCHEME.match(argument) and not _HOST_AND_PORT.match(argument):
+        return f"; as an address, {_not_web(name)}"
+    return f"; if it is a site, write {_DEFAULT_SCHEME}{name}" if _is_host(argument) else ""
 
 
 def _read(file: IO[bytes], name: str) -> bytes:

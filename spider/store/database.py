@@ -341,7 +341,7 @@ def _migration(connection: sa.Connection, name: str, current: str | None) -> Cal
         if current is not None:
             ScriptDirectory.from_config(config).get_revision(current)
     except CommandError as error:
-        msg = f"{name} was made by a newer spider: {error}"
+        msg = f"{name} was made by a newer spider (its schema is {current}, which this one does not know)"
         raise StorageError(msg) from error
     return lambda: command.upgrade(config, "head")
 

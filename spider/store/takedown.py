@@ -88,6 +88,9 @@ def _read(connection: sa.Connection, target: str) -> tuple[str, str]:
     if "://" in target:
         address = urls.normalize(target)
         return urls.host(address), identity.key_of(connection, address)
+    if not target.strip():
+        msg = "a host name, or an address with its scheme, is wanted, not nothing"
+        raise InputError(msg)
     root = urls.parse(f"http://{target}/")
     host = urls.host(str(root))
     if str(root) != f"http://{host}/":
