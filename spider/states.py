@@ -8,7 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["Rendering", "Resource", "State", "StateGraph", "Transition"]
+__all__ = ["PLANS", "Rendering", "Resource", "State", "StateGraph", "Transition"]
+
+
+PLANS = ("never", "auto", "always")
+"""Which pages are explored in a browser, the more the later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +70,10 @@ class Rendering:
 
     `looks` names the libraries that its scripts seem to be, or says how else it looks like one.  Where a browser
     has explored it, `graph` is what it found and `needs` gives the first state of each medium that the document
-    alone does not show, by the hash of its address.
+    alone does not show, by the hash of its address.  `plan` is the place in `PLANS` of the plan it was read by.
     """
 
     looks: tuple[str, ...] = ()
     graph: StateGraph | None = None
     needs: Mapping[int, int] = field(default_factory=dict)
+    plan: int = 0

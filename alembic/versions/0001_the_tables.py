@@ -294,6 +294,8 @@ def upgrade() -> None:
         sa.Column("canonical", sa.Text(), nullable=True),
         sa.Column("redirect_to", sa.Text(), nullable=True),
         sa.Column("copy_of", BIG, nullable=True),
+        sa.Column("application", sa.Text(), nullable=True),
+        sa.Column("ajax", sa.SmallInteger(), nullable=False),
         sa.ForeignKeyConstraint(["link_id"], ["CrawlerLink.id"], name="fk_Page_link_id"),
         sa.PrimaryKeyConstraint("link_id", name="pk_Page"),
     )

@@ -21,7 +21,7 @@ from spider.crawl.scope import Judge
 from spider.errors import BrowserError, FetchError
 from spider.fetch import Client, Pace, retry_after
 from spider.model import Link, Media, Page, Reason, Relation, Request, Response, Source
-from spider.states import Rendering, StateGraph
+from spider.states import PLANS, Rendering, StateGraph
 
 __all__ = ["Applications", "merged"]
 
@@ -38,6 +38,7 @@ class Applications:
     def __init__(self, plan: Plan, client: Client, gate: Gate, judge: Callable[[], Judge], *, clock: Clock) -> None:
         """Start nothing yet."""
         self._renderer = None if plan.ajax == "never" else Renderer(plan, client)
+        self._level = PLANS.index(plan.ajax)
         self._plan, self._client, self._gate, self._judge = plan, client, gate, judge
         pauses = Pauses(clock, Pace(plan.delay, cap=plan.longest_delay), plan.per_host)
         self._shared = Shared(Rulings(client, clock), pauses)
@@ -67,24 +68,25 @@ class Applications:
         names = looks(page, response.body)
         renderer = self._renderer
         if renderer is None:
-            return page, Rendering(names)
+            return page, Rendering(names, plan=self._level)
         guard = self._client.guard_of(urls.host(request.url))
         passage = Passage(request, self._gate, self._judge, guard=guard, shared=self._shared)
         task = Task(request, response, page, passage, self._terms)
         names = names or self._names(task)
         if not self._is_wanted(task, names):
-            return page, Rendering(names)
+            return page, Rendering(names, plan=self._level)
         asked = retry_after(response.headers.get("retry-after"), time.time())
         self._shared.pauses.know(
             urls.host(request.url), pace.after(response.status, response.latency), pace.wait(asked)
         )
         try:
-            return merged(page, renderer.explore(task), names, self._judge().ladder)
+            whole, rendering = merged(page, renderer.explore(task), names, self._judge().ladder)
+            return whole, replace(rendering, plan=self._level)
         except FetchError as error:
             if error.reason == Reason.BROWSER and request.attempt <= self._plan.retries:
                 raise
             note = f"ajax-{error.reason}: not explored, {error.message}"
-            return replace(page, notes=(*page.notes, note)), Rendering(names)
+            return replace(page, notes=(*page.notes, note)), Rendering(names, plan=self._level)
 
     def _names(self, task: Task) -> tuple[str, ...]:
         """Tell what makes a page that says little an application: its scripts are asked for only where that counts."""

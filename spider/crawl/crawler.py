@@ -26,7 +26,7 @@ from spider.crawl.standing import LATEST, Latest, Sight, Snapshot
 from spider.crawl.team import Team
 from spider.errors import BusyError, StorageError, StorageLostError
 from spider.model import LinkState, Outcome
-from spider.store import Connection, Database, Tally, ask, hosts, runs, seeds, workers
+from spider.store import Connection, Database, Tally, ask, graphs, hosts, runs, seeds, workers
 
 __all__ = ["Crawler"]
 
@@ -115,6 +115,9 @@ class Crawler:
             self._run_id = runs.begin(connection, now=self._clock.now())
             self._worker.ledger.register(connection, self._run_id, tally)
             prepare(connection, self.plan, self._worker.roster, self._seeds, tally, now=self._clock.now())
+            if self.plan.ajax != "never":
+                graphs.look_again(connection, self.plan.ajax, tally)
+                tally.flush(connection)
 
     def _be_alone(self, connection: Connection) -> None:
         """Leave where another crawl is at work; one that died, however it died, is not."""

@@ -269,7 +269,7 @@ def _sent_on(request: Request, target: Link, depth: int, limit: int) -> NewLink:
 
 
 def _page(outcome: Fetched, copy_of: int | None, now: int) -> dict[str, object]:
-    response, page = outcome.response, outcome.page
+    response, page, rendering = outcome.response, outcome.page, outcome.rendering or Rendering()
     return {
         "link_id": outcome.request.link_id,
         "status": response.status,
@@ -286,6 +286,8 @@ def _page(outcome: Fetched, copy_of: int | None, now: int) -> dict[str, object]:
         "canonical": page.canonical if page else None,
         "redirect_to": response.location,
         "copy_of": copy_of,
+        "application": held.fit(", ".join(rendering.looks)) or None,
+        "ajax": rendering.plan,
     }
 
 
@@ -298,6 +300,7 @@ def _failed_page(request: Request, status: int, now: int) -> dict[str, object]:
         "size": 0,
         "fetched_at": now,
         "changed_at": now,
+        "ajax": 0,
     }
 
 

@@ -12,21 +12,33 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from spider.model import MediaKind
-from spider.states import Rendering, Resource, State, StateGraph, Transition
-from spider.store import dialect
+from spider.states import PLANS, Rendering, Resource, State, StateGraph, Transition
+from spider.store import dialect, frontier
 from spider.store.held import fit
 from spider.store.schema import MEDIA, CrawlerLink, Page, table
 from spider.store.schema import Resource as ResourceRow
 from spider.store.schema import State as StateRow
 from spider.store.schema import Transition as TransitionRow
+from spider.store.tally import Tally
 
-__all__ = ["GraphPage", "PageGraph", "StateMedium", "drop", "graph_of", "pages_with_graphs", "replace", "write"]
+__all__ = [
+    "GraphPage",
+    "PageGraph",
+    "StateMedium",
+    "drop",
+    "graph_of",
+    "look_again",
+    "pages_with_graphs",
+    "replace",
+    "write",
+]
 
 _LINK = table(CrawlerLink)
 _PAGE = table(Page)
 _STATE = table(StateRow)
 _TRANSITION = table(TransitionRow)
 _RESOURCE = table(ResourceRow)
+_HTML = ("text/html", "application/xhtml+xml", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +103,20 @@ def replace(
         rows = write(connection, page_id, rendering.graph or StateGraph())
         needed |= {(page_id, h): rows[state] for h, state in rendering.needs.items() if state in rows}
     return needed
+
+
+def look_again(connection: sa.Connection, plan: str, tally: Tally) -> None:
+    """Let pages that were read by a lesser plan than this (`states.PLANS`) be read anew, changed or not.
+
+    Those that look like applications wait again now; all others are read anew when they are next due.
+    """
+    lesser = sa.select(_PAGE.c.link_id).where(
+        _PAGE.c.ajax < PLANS.index(plan), _PAGE.c.content_type.in_(_HTML), _PAGE.c.content_hash != 0
+    )
+    seen = list(connection.scalars(lesser.where(_PAGE.c.application.is_not(None))))
+    blank = sa.update(_PAGE).where(_PAGE.c.link_id.in_(lesser.scalar_subquery()))
+    connection.execute(blank.values(content_hash=0, etag=None, last_modified=None))
+    frontier.renew(connection, seen, tally)
 
 
 def write(connection: sa.Connection, page_id: int, graph: StateGraph) -> dict[int, int]:

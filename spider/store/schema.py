@@ -175,6 +175,12 @@ class Page(Base):
     canonical: Mapped[str | None] = mapped_column(sa.Text, doc="What the page names as its canonical address.")
     redirect_to: Mapped[str | None] = mapped_column(sa.Text, doc="The target, when it was a redirect.")
     copy_of: Mapped[int | None] = mapped_column(BigInt, doc="The link whose page had the same content first.")
+    application: Mapped[str | None] = mapped_column(
+        sa.Text, doc="The libraries that make it look like an Ajax application; plain where it asks by itself."
+    )
+    ajax: Mapped[int] = mapped_column(
+        sa.SmallInteger, default=0, doc="`--ajax` when it was read: 0 never, 1 auto, 2 always."
+    )
 
     __table_args__ = (partial("ix_Page_content", "content_hash", where=sa.text("content_hash <> 0")),)
 
