@@ -16,6 +16,13 @@ __all__ = ["root_name", "signature", "sniff"]
 
 V, A, F = MediaKind.VIDEO, MediaKind.AUDIO, MediaKind.FLASH
 
+_OTHERS: Final = (b"\x89PNG\r\n", b"GIF8", b"\xff\xd8\xff", b"%PDF-", b"PK\x03\x04", b"\x1f\x8b\x08", b"Rar!\x1a\x07")
+_HTML: Final = re.compile(
+    rb"(?:\xef\xbb\xbf)?[\t\n\f\r ]*(?:<\?xml[^>]{0,200}>[\t\n\f\r ]*)?"
+    rb"<(?:!--|(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p)[\t\n\f\r >])",
+    re.IGNORECASE,
+)
+
 # offset, bytes there, kind, format
 _ROWS: Final = (
     (0, b"FWS", F, "swf"),
@@ -110,11 +117,19 @@ def sniff(head: bytes, content_type: str | None = None) -> MediaKind | None:
     """Return the kind of a file by its first bytes (512 or more), or else by its declared type; None if no medium.
 
     Where the head of a container that may hold either does not tell, a type that says audio is believed.
+    A document, a picture or an archive is no medium, whatever type it was served with.
     """
     told, declared = signature(head), by_mime(content_type)
+    if told is None and _is_other(head):
+        return None
     if told is None or (told[1] in _EITHER and declared is not None and declared[0] is A):
         told = declared
     return told[0] if told else None
+
+
+def _is_other(head: bytes) -> bool:
+    """Whether the first bytes are surely something else's: HTML (mimesniff, 7.1), a picture, a document, an archive."""
+    return head.startswith(_OTHERS) or head[8:12] == b"WEBP" or _HTML.match(head[:_TEXT]) is not None
 
 
 def signature(head: bytes) -> Kind | None:

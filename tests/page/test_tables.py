@@ -117,6 +117,28 @@ def test_type_where_the_head_is_silent() -> None:
     assert sniff(b"?", "video/mp4") == "video"
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"<html>",
+        b" \n<!DOCTYPE html>\n<html lang=de>",
+        b"\xef\xbb\xbf<!-- not found -->",
+        b'<?xml version="1.0"?>\n<html xmlns="http://www.w3.org/1999/xhtml">',
+        b"<h1>404</h1>",
+        b"\x89PNG\r\n\x1a\n",
+        b"GIF89a",
+        b"\xff\xd8\xff\xe0\0\x10JFIF",
+        b"RIFF\0\0\0\0WEBPVP8 ",
+        b"%PDF-1.7",
+        b"PK\x03\x04",
+    ],
+)
+def test_what_is_surely_something_else(head: bytes) -> None:
+    """A page or picture that is served as a medium is none: servers say so of their error pages."""
+    assert sniff(head, "video/mp4") is None
+    assert sniff(head, "application/x-shockwave-flash") is None
+
+
 def test_a_file_is_a_page_with_itself() -> None:
     """Read as a page, a media file is one medium and no markup; a text that begins like one is a text."""
     body = b"FWS\x09\0\0<a href=x>x</a>"
