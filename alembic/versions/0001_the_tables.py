@@ -67,7 +67,6 @@ def upgrade() -> None:
         sqlite_where=sa.text("lease_worker IS NOT NULL"),
         postgresql_where=sa.text("lease_worker IS NOT NULL"),
     )
-
     op.create_table(
         "MediaCheck",
         sa.Column("url_hash", BIG, autoincrement=False, nullable=False),
@@ -192,7 +191,6 @@ def upgrade() -> None:
         sqlite_where=sa.text("state = 1"),
         postgresql_where=sa.text("state = 1"),
     )
-
     op.create_table(
         "Origin",
         sa.Column("id", BIG, autoincrement=True, nullable=False),
@@ -353,7 +351,6 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_Transition"),
     )
     op.create_index("ix_Transition_from_id", "Transition", ["from_id"], unique=False)
-
     op.create_table(
         "Resource",
         sa.Column("id", BIG, autoincrement=True, nullable=False),
@@ -376,35 +373,25 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Go back from it."""
-    op.drop_index("ix_Resource_state_id", table_name="Resource")
+    """Go back from it; a table takes its indexes along."""
     op.drop_table("Resource")
-    op.drop_index("ix_Transition_from_id", table_name="Transition")
     op.drop_table("Transition")
     op.drop_table("Video")
     op.drop_table("State")
-    op.drop_index("ix_Page_content", table_name="Page")
     op.drop_table("Page")
-    op.drop_index("ix_Likeness_link_id", table_name="Likeness")
     op.drop_table("Likeness")
     op.drop_table("Flash")
     op.drop_table("Audio")
     op.drop_table("Worker")
     op.drop_table("Origin")
-    op.drop_index("ix_CrawlerLink_waiting", table_name="CrawlerLink")
-    op.drop_index("ix_CrawlerLink_running", table_name="CrawlerLink")
-    op.drop_index("ix_CrawlerLink_error", table_name="CrawlerLink")
     op.drop_table("CrawlerLink")
     op.drop_table("Skipped")
     op.drop_table("SeedLink")
     op.drop_table("Run")
     op.drop_table("OutLink")
-    op.drop_index("ix_Nearer_seed_id", table_name="Nearer")
     op.drop_table("Nearer")
     op.drop_table("Meta")
     op.drop_table("MediaCheck")
-    op.drop_index("ix_Host_leased", table_name="Host")
-    op.drop_index("ix_Host_due", table_name="Host")
     op.drop_table("Host")
     op.drop_table("Forgotten")
     op.drop_table("Edge")
