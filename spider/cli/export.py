@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
-from spider.cli.bars import bar
+from spider.cli.bars import bar, drawable
 from spider.cli.ending import complain
 from spider.cli.options import Globals
 from spider.cli.output import opened
@@ -17,6 +17,7 @@ from spider.model import MediaKind
 from spider.report import export as exports
 from spider.report import network, write_records
 from spider.store import Connection, Database, ask, edges, forest, seeds
+from spider.store.once import once
 
 if TYPE_CHECKING:
     from spider.store.ask import MediaRow
@@ -95,7 +96,8 @@ def command(
     with Database.open(given.db, create=False) as database, database.read() as connection, opened(output) as stream:
         job = _Job(connection, stream, which, form or "jsonl", raw, edges)
         hidden = given.quiet or stream.isatty()  # the answer goes where the bar would be
-        with bar(f"exporting {what}", lambda: job.count, _total(connection, what, edges=edges), quiet=hidden):
+        total = _total(connection, what, edges=edges) if drawable(quiet=hidden) else None
+        with bar(f"exporting {what}", lambda: job.count, total, quiet=hidden):
             _WRITERS[what](job)
     if not job.count and not given.quiet:
         complain(_NO_EDGES if edges else "there is nothing of the kind to export")
@@ -127,7 +129,7 @@ def _media(job: _Job, *, kinds: tuple[MediaKind, ...] = tuple(MediaKind)) -> Ite
     asked = narrowed(job.connection, **job.which)
     if job.which["media"] == "all":
         asked["kinds"] = kinds
-    return job.passing(exports.once(ask.media_rows(job.connection, **asked)))
+    return job.passing(once(ask.media_rows(job.connection, **asked)))
 
 
 def _urls(job: _Job) -> None:

@@ -6,7 +6,7 @@ Everything is written as it comes; a program gets whole texts, but for what its 
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from typing import TYPE_CHECKING, TextIO
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SITEMAP_LIMIT",
-    "once",
     "write_m3u",
     "write_rss",
     "write_sitemap",
@@ -32,16 +31,6 @@ SITEMAP_LIMIT = 50_000
 """The addresses that one sitemap may hold (sitemaps.org)."""
 
 LONGEST = 28_800  # seconds, the longest video that the sitemap's extension allows
-
-
-def once(rows: Iterable[MediaRow]) -> Iterator[MediaRow]:
-    """Yield each medium the first time that it comes, on whatever page: some eighty bytes are kept of each."""
-    met: set[int] = set()
-    for row in rows:
-        mark = hash(row.media)
-        if mark not in met:
-            met.add(mark)
-            yield row
 
 
 def titled(row: MediaRow) -> str:

@@ -34,11 +34,7 @@ LOST = ("08", "57P", "40", "53300", "55P03")
 """How PostgreSQL's codes begin where the same may succeed later: connections, its own end, transactions that gave way
 to others, too many connections, a lock that stayed taken."""
 NO_PRIVILEGE = "42501"  # PostgreSQL's code for what its user may not do
-PRAGMAS = (
-    "PRAGMA synchronous = NORMAL",
-    "PRAGMA cache_size = -65536",
-    "PRAGMA mmap_size = 268435456",
-)
+PRAGMAS = ("PRAGMA synchronous = NORMAL", *dialect.KEPT)
 
 
 def address_of(text: str) -> sa.URL:

@@ -16,6 +16,13 @@ CHUNK = 500  # values in one IN list: far below either engine's limit, and few s
 
 LADDER = "spider_ladder"  # the execution option that tells a connection its database's key ladder
 
+KEPT = ("PRAGMA cache_size = -65536", "PRAGMA mmap_size = 268435456")
+"""How much of the file SQLite keeps in memory, and how much it reads by way of memory."""
+
+STREAMING = ("PRAGMA cache_size = -4096", "PRAGMA mmap_size = 0")
+
+STREAMS = "spider_streams"
+
 T = TypeVar("T")
 
 
@@ -40,13 +47,39 @@ def ladder(connection: sa.Connection) -> str:
 
 
 def streamed(connection: sa.Connection, query: sa.Select[Any], *, at_once: int = 500) -> Iterator[Any]:
-    """Yield rows as they come, a few in memory; the query ends too where nobody reads to its end."""
+    """Yield rows as they come, a few in memory; the query ends too where nobody reads to its end.
+
+    What passes once is not worth keeping: meanwhile SQLite keeps less of the file in memory.
+    """
+    _begin_stream(connection)
     result = connection.execute(query, execution_options={"yield_per": at_once})
     try:
         yield from result
     finally:
         if not connection.closed:  # an answer that broke off is let go later than the database
             result.close()
+            _end_stream(connection)
+
+
+def _begin_stream(connection: sa.Connection) -> None:
+    """Keep little in memory from the first of the streams that run at once."""
+    streams = connection.info.get(STREAMS, 0)
+    connection.info[STREAMS] = streams + 1
+    if not streams:
+        _keep(connection, STREAMING)
+
+
+def _end_stream(connection: sa.Connection) -> None:
+    """Keep as much as before from the end of the last of them."""
+    connection.info[STREAMS] -= 1
+    if not connection.info[STREAMS]:
+        _keep(connection, KEPT)
+
+
+def _keep(connection: sa.Connection, pragmas: Sequence[str]) -> None:
+    if connection.dialect.name == "sqlite":
+        for pragma in pragmas:
+            connection.exec_driver_sql(pragma)
 
 
 def chunks(values: Sequence[T]) -> Iterator[Sequence[T]]:

@@ -13,7 +13,7 @@ from tests.cli.conftest import Run, run
 __all__ = ["run"]
 
 CLI = Path(__file__).resolve().parents[2] / "spider" / "cli"
-OPENS = re.compile(r"Database\.open\(given\.db|open_database\(given")
+OPENS = re.compile(r"(?:Database\.open|_opened)\(given\.db")
 FILES = frozenset({"demo.py", "doctor.py"})
 """Commands that speak of the database as a file, once they know that it is one."""
 

@@ -22,6 +22,7 @@ from spider.report import export, network
 from spider.report.xml import Writer
 from spider.store.ask import MediaRow
 from spider.store.forest import LinkRow, PageRow
+from spider.store.once import once
 from tests.cli.conftest import Run, run
 from tests.conftest import environment
 from tests.report.filled import NOW, RADIO, ROOT, fill
@@ -83,7 +84,7 @@ def test_urls_are_one_a_line_and_each_once(run: Run, filled: Path) -> None:
     assert run("export", "urls", "--media", "flash", "--match", "snake").stdout == f"{ROOT}games/snake.swf\n"
     assert run("export", "urls", "--seed", RADIO, "-o", "urls.txt").output == ""
     assert filled.with_name("urls.txt").read_text() == f"{RADIO}live.m3u8?q=a,b&c=%22\n"
-    assert list(export.once([medium(), medium("again"), medium(media="http://b.example/")])) == [
+    assert list(once([medium(), medium("again"), medium(media="http://b.example/")])) == [
         medium(),
         medium(media="http://b.example/"),
     ]
