@@ -218,6 +218,7 @@ class Browser:
             context = await self._browser.new_context(
                 accept_downloads=False,
                 service_workers="block",
+                permissions=["local-network-access"],  # whom to ask is the gate's and the proxy's to say
                 user_agent=self._user_agent(),
                 proxy={"server": proxy, "bypass": "<-loopback>"} if proxy else None,
             )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from typing import Any, Final
 
 from spider.ajax.gate import Gate
@@ -17,7 +18,9 @@ from spider.ajax.workers import Workers
 __all__ = ["BUDGET", "Clock"]
 
 BUDGET = 5_000  # milliseconds of the page's clock after each step
-GRACE = 0.3  # seconds of ours for what comes over a socket or a stream
+GRACE = 0.3  # seconds of ours for what comes over a socket or a stream after a step
+FIRST = 1.0  # seconds of ours for what comes over a new one
+_REST = 0.08  # seconds of ours without a message after one
 _TURNS = 6  # of all clocks, at most, where workers or streams go on and on
 _POKE = 0.01  # seconds of ours between pokes
 _POKES = 10  # before the clocks are started anew
@@ -31,6 +34,7 @@ class Clock:
         """Take the page's line; `open` makes it begin."""
         self._line, self._gate = line, gate
         self._expired = asyncio.Event()
+        self._known: set[str] = set()
         self.workers = Workers(line.session, _EXACT, gate.watch_sockets)
 
     async def open(self) -> None:
@@ -55,8 +59,7 @@ class Clock:
 
         `started` is the clock's start where that is on its way.
         """
-        if self._gate.traffic.streams:
-            await asyncio.sleep(GRACE)
+        await self._hear()
         for turn in range(_TURNS):
             before = self._pulse()
             await (self._start() if started is None else self._started(started))
@@ -67,9 +70,22 @@ class Clock:
             if after == before and not self._gate.traffic.under_way and (turn or not self.workers):
                 return
             if after[0] != before[0]:
-                await asyncio.sleep(GRACE)
+                await self._hear()
         if self._gate.traffic.under_way:
             await self._gate.fail_all()
+
+    async def _hear(self) -> None:
+        """Give time of ours while a stream is open, most to a new one; less once messages came and no more do."""
+        traffic, began = self._gate.traffic, time.monotonic()
+        seconds = FIRST if traffic.streams - self._known else GRACE
+        self._known = set(traffic.streams)
+        heard, last = traffic.heard, began
+        while traffic.streams and time.monotonic() - began < seconds:
+            await asyncio.sleep(_POKE)
+            if traffic.heard != heard:
+                heard, last = traffic.heard, time.monotonic()
+            elif last > began and time.monotonic() - last > _REST:
+                return
 
     def _pulse(self) -> tuple[int, int, int]:
         """Return what grows while something goes on that the page's own clock knows nothing of: streams, workers."""

@@ -12,15 +12,16 @@ from dataclasses import dataclass, field
 
 from spider.ajax.delegation import TargetHints, delegates
 from spider.ajax.dom import DROPPED, Element, Tree, paths
-from spider.ajax.wording import KEYS, is_logout, value_for
+from spider.ajax.wording import KEYS, MODIFIERS, is_logout, value_for
 
 __all__ = ["FIRED", "Event", "Listener", "Sources", "events", "listened"]
 
 FIRED = frozenset({
-    "auxclick", "blur", "change", "click", "contextmenu", "dblclick", "dragstart", "drop", "focus", "focusin",
-    "focusout", "input", "keydown", "keypress", "keyup", "mousedown", "mouseenter", "mouseleave", "mousemove",
-    "mouseout", "mouseover", "mouseup", "pointerdown", "pointerenter", "pointerleave", "pointermove", "pointerout",
-    "pointerover", "pointerup", "scroll", "submit", "touchend", "touchmove", "touchstart", "wheel",
+    "auxclick", "beforeinput", "blur", "change", "click", "contextmenu", "copy", "cut", "dblclick", "drag", "dragend",
+    "dragenter", "dragleave", "dragover", "dragstart", "drop", "focus", "focusin", "focusout", "input", "keydown",
+    "keypress", "keyup", "mousedown", "mouseenter", "mouseleave", "mousemove", "mouseout", "mouseover", "mouseup",
+    "paste", "pointerdown", "pointerenter", "pointerleave", "pointermove", "pointerout", "pointerover", "pointerup",
+    "reset", "resize", "scroll", "select", "submit", "touchend", "touchmove", "touchstart", "wheel",
 })  # fmt: skip
 """Types that a user can cause; a page's other listeners wait for what no hand does."""
 
@@ -194,8 +195,10 @@ def _values(tree: Tree, place: int, kind: str, handler: str) -> Iterator[str]:
         yield value_for(element.get("type") or "text", " ".join(value for _, value in element.attributes))
     elif kind.startswith("key"):
         named = [key for key in KEYS if re.search(rf"""["'`]{re.escape(key)}["'`]""", handler)]
+        held = "".join(f"{key}+" for key in MODIFIERS if f"{key}Key" in handler)
         letters = re.findall(r"""(?:key|code)\W{1,6}["'`](?:Key)?([A-Za-z0-9/?])["'`]""", handler)
-        yield from dict.fromkeys([*named, *letters]) or ["Enter"]
+        for key in dict.fromkeys([*named, *letters]) or ["Enter"]:
+            yield from dict.fromkeys([key, held + key])
     else:
         yield ""
 

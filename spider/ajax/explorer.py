@@ -276,24 +276,41 @@ class Explorer:
         if place is None:
             return
         tab.gate.context, tab.gate.replaying = f"{state} {number}", known
-        self.application.fired += 1
         element = before.tree[place]
         self._current = None
+        done = await self._fired(state, event, element)
+        after = await tab.look()
+        if not known and self._is_rearmed(state, element, before, after):
+            done += await self._fired(state, event, element)
+            after = await tab.look()
+        if tab.gate.animates and not known and not done and self._identify(after) == self.graph.identities[state]:
+            await tab.drawn()
+            after = await tab.look()
+        reached = await self._arrive(state, number, after)
+        if not known:
+            now = self._sight or after
+            self._footprints.note(state, number, self._picked(before), self._picked(now), done)
+            self.graph.want(state, self._samples[state].fired(number, (reached, *done)))
+
+    async def _fired(self, state: int, event: Event, element: Element) -> tuple[str, ...]:
+        """Fire an event on an element; return the marks of what it did beside changing the page."""
+        tab = self._page
+        self.application.fired += 1
         try:
             await tab.fire(element.node, event)
         finally:
             asked, left, marks = tab.gate.traffic.take()
             via = (event.type, event.path)
             done = self._harvest.asked(asked, state, via) + self._harvest.left(left, state, via, element.text)
-        after = await tab.look()
-        if tab.gate.animates and not done and not known and self._identify(after) == self.graph.identities[state]:
-            await tab.drawn()
-            after = await tab.look()
-        reached = await self._arrive(state, number, after)
-        if not known:
-            now = self._sight or after
-            self._footprints.note(state, number, self._picked(before), self._picked(now), (*marks, *done))
-            self.graph.want(state, self._samples[state].fired(number, (reached, *done)))
+        return *marks, *done
+
+    def _is_rearmed(self, state: int, element: Element, before: Sight, after: Sight) -> bool:
+        """Say whether an event changed nothing but what its element does the next time: then it is fired twice."""
+        was, now = (
+            {one for one in sight.handlers if one[0] == element.node and one[1] in element.events}
+            for sight in (before, after)
+        )
+        return now != was and bool(now) and self._identify(after) == self.graph.identities[state]
 
     async def _arrive(self, state: int, number: int, sight: Sight) -> int | None:
         """Find out where an event led; None where that is one state too many."""

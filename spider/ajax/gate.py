@@ -28,7 +28,7 @@ __all__ = ["Gate", "Permit", "Session", "Terms", "Turns"]
 _NO_BODY = (204, 205, 301, 302, 303, 304, 307, 308)
 _CODINGS = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 _PIECE = 1 << 18  # bytes read at once
-_FRAMES = b"requestAnimationFrame"
+_FRAMES = (b"requestAnimationFrame", b"requestIdleCallback")
 _CHANCE = (b"random", b"Date", b"crypto", b"performance", b"setInterval")
 _FORBIDDEN = base64.b64encode(b"{}").decode()
 
@@ -77,6 +77,8 @@ class Gate:
     def watch_sockets(self, session: Session) -> None:
         """Hear of the WebSockets of a session: the page's, or one of its workers'."""
         session.on("Network.webSocketCreated", self._socket)
+        for event in ("webSocketFrameReceived", "eventSourceMessageReceived"):
+            session.on(f"Network.{event}", self._heard)
         session.on("Network.webSocketClosed", lambda event: self.traffic.streams.discard(event["requestId"]))
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
@@ -127,6 +129,8 @@ class Gate:
             self._leave(url, "navigation", method)
             return await self._fail(event, "Aborted")
         if kind in NOT_LOADED or (kind == "Other" and url.endswith("/favicon.ico")):
+            if kind in NOT_LOADED:
+                self.traffic.unasked.setdefault(url, kind.lower())
             return await self._fail(event, "BlockedByClient")
         streams = "text/event-stream" in headers.get("accept", "")
         if kind in TOLD and not (kind == "Script" and self.loading):
@@ -302,7 +306,7 @@ class Gate:
         """Take note of what a script says of itself."""
         if kind in {"Script", "Document"} and not (self.animates and self.varies):
             text = base64.b64decode(body)
-            self.animates = self.animates or _FRAMES in text
+            self.animates = self.animates or any(word in text for word in _FRAMES)
             self.varies = self.varies or any(word in text for word in _CHANCE)
 
     def _end(self, number: str, status: int = 0) -> None:
@@ -327,6 +331,9 @@ class Gate:
             responseHeaders=[{"name": name, "value": value} for name, value in answer.headers],
             body=answer.body,
         )
+
+    def _heard(self, _event: Mapping[str, Any]) -> None:
+        self.traffic.heard += 1
 
     def _socket(self, event: Mapping[str, Any]) -> None:
         self.traffic.streams.add(event["requestId"])

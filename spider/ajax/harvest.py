@@ -7,6 +7,7 @@ wanted to go is added.  Pure but for the `Application` it fills.
 from __future__ import annotations
 
 import base64
+import contextlib
 from collections.abc import Iterable
 from hashlib import blake2b
 
@@ -70,15 +71,27 @@ class Harvest:
             if url.startswith(_WEB):
                 body = base64.b64decode(answer.body)
                 self._named(mentions(body, url, content_type=headers.get("content-type"), headers=headers))
+        for url, kind in traffic.unasked.items():
+            self._route(url, self._application.url, Source("request", kind))
         for text in traffic.strings:
             self._route(text, self._application.url, Source("script", "variable"))
 
     def _routes(self, sight: Sight) -> None:
-        """Record links to routes that stand in a fragment, which links of pages have not."""
+        """Record what reading a state's HTML does not tell: routes in fragments, frames where none may stand."""
         for element in sight.tree:
+            if element.name == "frame" and element.get("src"):
+                self._framed(element.get("src") or "", sight.url)
             href = (element.get("href") or "") if element.name == "a" else ""
             if "#/" in href or "#!" in href:
                 self._route(href, sight.url, Source("a", "href"))
+
+    def _framed(self, src: str, base: str) -> None:
+        with contextlib.suppress(InvalidURL):
+            url = normalize(src, base)
+            link = Link(url, identify(url), Source("frame", "src"), Relation(relation(base, url)))
+            if url.startswith(_WEB):
+                self._application.found.setdefault(url, link)
+                self._application.links.setdefault(url, "")
 
     def _route(self, href: str, base: str, source: Source) -> None:
         """Record an address with its fragment, where that is a route."""
@@ -153,6 +166,6 @@ def _addresses(tree: Tree) -> bytes:
     digest = blake2b(digest_size=16)
     for element in tree:
         for name, value in element.attributes:
-            if name in ADDRESSES or name.startswith("data-") or "://" in value:
+            if name in ADDRESSES or name.startswith("data-") or "://" in value or "url(" in value:
                 digest.update(f"{element.name}\0{name}\0{value}\n".encode("utf-8", "surrogatepass"))
     return digest.digest()

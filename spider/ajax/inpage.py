@@ -47,6 +47,15 @@ function (type, value, values) {
     }
   };
   const mouse = (name, more) => send(el, new MouseEvent(name, {...at, ...more}));
+  const finger = (name, x) => {
+    const touch = new Touch({identifier: 1, target: el, clientX: x, clientY: at.clientY});
+    const touches = name === 'touchend' ? [] : [touch];
+    send(el, new TouchEvent(name, {...at, touches, targetTouches: touches, changedTouches: [touch]}));
+  };
+  const pointer = name => {
+    send(el, new PointerEvent(name, {...at, bubbles: !/enter|leave/.test(name), pointerId: 1, isPrimary: true}));
+  };
+  const drag = (name, target, dataTransfer) => send(target, new DragEvent(name, {...at, dataTransfer}));
   if (type === 'click') {
     const form = el.form || null;
     if (form && (el.type === 'submit' || el.type === 'image')) fill(form);
@@ -57,17 +66,22 @@ function (type, value, values) {
   } else if (type === 'change' || type === 'input' || type === 'beforeinput') {
     if (el instanceof HTMLSelectElement) { el.selectedIndex = +value; announce(el); }
     else if (el.type === 'checkbox' || el.type === 'radio') { el.click(); }
-    else { try { put(el, value); } catch (error) { /* a file field takes none */ } announce(el); }
+    else if (type === 'beforeinput') {
+      const text = {data: 'x', inputType: 'insertText'};
+      send(el, new InputEvent(type, {bubbles: true, cancelable: true, composed: true, ...text}));
+    } else { try { put(el, value); } catch (error) { /* a file field takes none */ } announce(el); }
   } else if (type.startsWith('key')) {
     if ('value' in el && !el.value && el.type !== 'submit' && el.type !== 'button') {
       try { put(el, 'test'); } catch (error) { /* not a field of text */ }
     }
+    const held = {};
+    while (/^\w+\+./.test(value)) { held[value.split('+')[0] + 'Key'] = true; value = value.replace(/^\w+\+/, ''); }
     const codes = {Enter: 13, Escape: 27, ' ': 32, Tab: 9, Backspace: 8, Delete: 46,
                    ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40};
     const keyCode = codes[value] || value.toUpperCase().charCodeAt(0);
     const code = value.length > 1 ? value : value === ' ' ? 'Space' : /[0-9]/.test(value) ? 'Digit' + value
       : 'Key' + value.toUpperCase();
-    send(el, new KeyboardEvent(type, {...at, key: value, code, keyCode, which: keyCode}));
+    send(el, new KeyboardEvent(type, {...at, ...held, key: value, code, keyCode, which: keyCode}));
   } else if (type === 'focus' || type === 'focusin' || type === 'blur' || type === 'focusout') {
     let seen = false;
     el.addEventListener(type, () => { seen = true; }, {once: true, capture: true});
@@ -82,16 +96,31 @@ function (type, value, values) {
     if (root) view.scrollTo(0, doc.documentElement.scrollHeight); else el.scrollTop = el.scrollHeight;
     if ((root ? view.scrollY : el.scrollTop) === before) send(root ? doc : el, new Event('scroll', {bubbles: root}));
   } else if (type.startsWith('touch')) {
-    const touch = new Touch({identifier: 1, target: el, clientX: at.clientX, clientY: at.clientY});
-    const touches = type === 'touchend' ? [] : [touch];
-    send(el, new TouchEvent(type, {...at, touches, targetTouches: touches, changedTouches: [touch]}));
+    if (type !== 'touchstart') finger('touchstart', at.clientX + 200);
+    if (type === 'touchend') finger('touchmove', at.clientX);
+    finger(type, at.clientX);
   } else if (type.startsWith('pointer')) {
-    send(el, new PointerEvent(type, {...at, bubbles: !/enter|leave/.test(type), pointerId: 1, isPrimary: true}));
+    if (type === 'pointerup') pointer('pointerdown');
+    pointer(type);
   } else if (type === 'contextmenu') { mouse(type, {button: 2, buttons: 2}); }
   else if (type === 'dblclick') { mouse(type, {detail: 2}); }
   else if (type === 'wheel') { send(el, new WheelEvent('wheel', {...at, deltaY: 120})); }
-  else if (/^(drag|drop)/.test(type)) { send(el, new DragEvent(type, {...at, dataTransfer: new DataTransfer()})); }
-  else if (type.startsWith('mouse')) { mouse(type, {bubbles: !/enter|leave/.test(type)}); }
+  else if (type === 'drop') {
+    const data = new DataTransfer(), dragged = doc.querySelector('[draggable=true]');
+    if (dragged) drag('dragstart', dragged, data);
+    drag('dragenter', el, data);
+    drag('dragover', el, data);
+    drag('drop', el, data);
+    if (dragged) drag('dragend', dragged, data);
+  } else if (type.startsWith('drag')) { drag(type, el, new DataTransfer()); }
+  else if (/^(copy|cut|paste)$/.test(type)) {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', 'test');
+    send(el, new ClipboardEvent(type, {bubbles: true, cancelable: true, composed: true, clipboardData}));
+  } else if (type.startsWith('mouse')) {
+    if (type === 'mouseup') mouse('mousedown');
+    mouse(type, {bubbles: !/enter|leave/.test(type)});
+  } else if (type === 'reset' && el.reset) { el.reset(); }
   else { send(el, new Event(type, {bubbles: true, cancelable: true})); }
 }
 """

@@ -38,12 +38,13 @@ _DRAWN = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What the page shows at one moment."""
+    """What the page shows at one moment; `handlers` are what listens: node, type, the handler's place."""
 
     tree: Tree
     snapshot: Snapshot
     url: str
     height: float
+    handlers: frozenset[tuple[int, str, str]] = frozenset()
 
 
 class Tab:
@@ -210,10 +211,13 @@ class Tab:
     async def _resolve(self, node: int) -> str:
         """Return a handle of a node in our own world, or in its frame's where it is another's."""
         world = await self._own_world()
-        try:
+        got: dict[str, Any] = {}
+        with contextlib.suppress(BrowserError):
             got = await self._session.send("DOM.resolveNode", backendNodeId=node, executionContextId=world)
-        except BrowserError:
+        if "objectId" not in got.get("object", {}):
             got = await self._line.send("DOM.resolveNode", backendNodeId=node)
+        if "objectId" not in got["object"]:
+            raise BrowserError("the element is out of reach")
         return str(got["object"]["objectId"])
 
     async def _own_world(self) -> int:
@@ -232,7 +236,8 @@ class Tab:
         )
         snapshot = Snapshot(raw)
         height = float(raw["documents"][0].get("contentHeight", 0))
-        return Sight(snapshot.tree(listened(listeners)), snapshot, self._url or snapshot.url, height)
+        handlers = frozenset((one.node, one.type, one.position) for one in listeners)
+        return Sight(snapshot.tree(listened(listeners)), snapshot, self._url or snapshot.url, height, handlers)
 
     async def events(self, sight: Sight) -> list[Event]:
         """Return the events that can be fired now."""

@@ -44,7 +44,8 @@ class Traffic:
     """The log: what was asked since it was last taken, and what is under way.
 
     `answers` are the last answer of each address, `strings` the global variables of the page's scripts that
-    are addresses, or may be.
+    are addresses, or may be; `heard` counts messages of streams;
+    `unasked` are images and their like, which are not loaded, each with its kind.
     """
 
     asked: dict[str, Asked] = field(default_factory=dict)
@@ -54,6 +55,8 @@ class Traffic:
     streams: set[str] = field(default_factory=set)
     answers: dict[str, Answer] = field(default_factory=dict)
     strings: dict[str, None] = field(default_factory=dict)
+    unasked: dict[str, str] = field(default_factory=dict)
+    heard: int = 0
     dialogs: int = 0
 
     def take(self) -> tuple[tuple[Asked, ...], tuple[Left, ...], frozenset[str]]:

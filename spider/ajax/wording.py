@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["KEYS", "VALUES", "is_logout", "value_for"]
+__all__ = ["KEYS", "MODIFIERS", "VALUES", "is_logout", "value_for"]
 
 _LOGOUT = re.compile(
     r"\b(?:log[\s_-]?(?:out|off)|sign[\s_-]?(?:out|off)|abmelden|ausloggen|uitloggen|afmelden|logga\s?ut|log\s?ud|logg\s?ut"
@@ -48,6 +48,8 @@ VALUES = (
 """What a field gets: (its type, a word of its name or label, the text); the first row that fits."""
 
 KEYS = ("Enter", "Escape", " ", "Tab", "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Backspace", "Delete")
+MODIFIERS = ("ctrl", "meta", "alt", "shift")
+"""Keys that are held while another is pressed, as a handler asks for them."""
 
 
 def is_logout(text: str) -> bool:

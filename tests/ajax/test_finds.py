@@ -30,7 +30,7 @@ def test_found(case: dict[str, Any], browser: Browser, web: Callable[..., WebSer
         return await browser.tab(accept)
 
     server = web(content, per_host=64, skip={"overlap": "a browser opens connections as it likes"})
-    explorer = Explorer(server.url, tab, browser.discard, limits=Limits(depth=2, seconds=30))
+    explorer = Explorer(server.url, tab, browser.discard, limits=Limits(depth=3, seconds=30))
     found = browser.run(explorer.explore())
     told = [*found.links, *(url for _, url in found.resources)]
     assert [url for url in told if "/found.html" in url], case["why"]
