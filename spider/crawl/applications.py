@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TypeVar
 
@@ -25,6 +26,8 @@ from spider.states import PLANS, Rendering, StateGraph
 
 __all__ = ["Applications", "merged"]
 
+Away = Callable[[], AbstractContextManager[None]]
+
 WEB = ("http://", "https://")
 Shown = TypeVar("Shown", Link, Media)
 SHOWN = Source("script", "navigation")
@@ -35,10 +38,13 @@ MOST_RESOURCES = 5_000
 class Applications:
     """The plan's word on applications: never, auto or always."""
 
-    def __init__(self, plan: Plan, client: Client, gate: Gate, judge: Callable[[], Judge], *, clock: Clock) -> None:
-        """Start nothing yet."""
+    def __init__(
+        self, plan: Plan, client: Client, gate: Gate, judge: Callable[[], Judge], *, clock: Clock, away: Away
+    ) -> None:  # fmt: skip
+        """Start nothing yet.  `away` is where a thread is while it waits for an exploration."""
         self._renderer = None if plan.ajax == "never" else Renderer(plan, client)
         self._level = PLANS.index(plan.ajax)
+        self._away = away
         self._plan, self._client, self._gate, self._judge = plan, client, gate, judge
         pauses = Pauses(clock, Pace(plan.delay, cap=plan.longest_delay), plan.per_host)
         self._shared = Shared(Rulings(client, clock), pauses)
@@ -80,7 +86,9 @@ class Applications:
             urls.host(request.url), pace.after(response.status, response.latency), pace.wait(asked)
         )
         try:
-            whole, rendering = merged(page, renderer.explore(task), names, self._judge().ladder)
+            with self._away():
+                found = renderer.explore(task)
+            whole, rendering = merged(page, found, names, self._judge().ladder)
             return whole, replace(rendering, plan=self._level)
         except FetchError as error:
             if error.reason == Reason.BROWSER and request.attempt <= self._plan.retries:

@@ -7,22 +7,27 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Generic, TypeVar
 
 __all__ = ["Crew"]
+
+MOST_AWAY = 64  # threads that only wait, beside those at work
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 
 class Crew(Generic[Job, Result]):
-    """At most `size` threads, begun as they are needed.  `perform` must not raise."""
+    """At most `size` threads at work, begun as they are needed.  `perform` must not raise."""
 
     def __init__(self, size: int, perform: Callable[[Job], Result]) -> None:
         """Begin no thread yet."""
         self.size = size
         self.busy = 0
+        self._away = 0
+        self._lock = threading.Lock()
         self._perform = perform
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         # No SimpleQueue: where a signal comes while it waits and its time is up behind the handler, it waits for ever.
@@ -32,7 +37,18 @@ class Crew(Generic[Job, Result]):
     @property
     def free(self) -> int:
         """How many jobs could begin now."""
-        return self.size - self.busy
+        return self.size - self.busy + min(self._away, MOST_AWAY)
+
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        """Leave one's place to another thread, while one waits for what is none of the crew's work."""
+        with self._lock:
+            self._away += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._away -= 1
 
     def submit(self, job: Job) -> None:
         """Give a job to a free thread; call it only while `free`."""

@@ -60,7 +60,10 @@ class Worker:
             closed=self._traps.closed if plan.traps else None,
             too_slow=self._is_too_slow if plan.longer_delay == "skip" else None,
         )
-        self._applications = Applications(plan, client, self._gate, lambda: roster.judge, clock=clock)
+        self._crew: Crew[tuple[Lane, Visit | Errand], Done] = Crew(plan.threads, self._perform)
+        self._applications = Applications(
+            plan, client, self._gate, lambda: roster.judge, clock=clock, away=self._crew.away
+        )
         self._visitor = Visitor(
             client,
             lambda: roster.judge,
@@ -73,7 +76,6 @@ class Worker:
             trap=self._traps.refuses if plan.traps else no_trap,
             explore=self._applications.read,
         )
-        self._crew: Crew[tuple[Lane, Visit | Errand], Done] = Crew(plan.threads, self._perform)
         self._visits = 0
         self._settled = 0  # of these, whose outcomes wait to be recorded
         self._starved = False

@@ -235,6 +235,23 @@ def test_the_user_s_cookies_and_headers_go_along(web: Web, crawl: Crawl, tmp_pat
     assert "multimedia-spider/" in asked.headers["user-agent"]
 
 
+def test_who_waits_for_the_browser_keeps_nobody_waiting(web: Web, crawl: Crawl) -> None:
+    """With one thread, a page that is being explored does not keep other hosts from being asked."""
+    asked_elsewhere = threading.Event()
+
+    def answer(asked: Asked) -> Answer | None:
+        if asked.path == "/api/films":
+            assert asked_elsewhere.wait(30)
+        if asked.path == "/last":
+            asked_elsewhere.set()
+        return SITE.get(asked.path)
+
+    other = {"/": f'<p>{TEXT}<a href="/a">a</a> <a href="/b">b</a> <a href="/last">last</a>', "/last": TEXT}
+    server = web({"127.0.0.1": answer, "127.0.0.2": lambda asked: (answer(asked), other.get(asked.path))[1]}, hosts=2)
+    crawl(*server.urls, ajax="auto", threads=1)
+    assert asked_elsewhere.is_set()
+
+
 # --- again ------------------------------------------------------------------------------------------
 
 
