@@ -61,10 +61,12 @@ floors: dev  ## Check that no room imports sideways or upwards.
 docs-check: dev  ## Check that the generated documents are up to date.
 	$(BIN)/python docs/make_data.py --check
 	$(BIN)/python docs/make_diagrams.py --check
+	$(BIN)/python docs/make_reliability.py --check
 
 docs: dev  ## Write the generated documents anew.
 	$(BIN)/python docs/make_data.py
 	$(BIN)/python docs/make_diagrams.py
+	$(BIN)/python docs/make_reliability.py
 
 pictures: dev browser  ## Take the pictures of docs/pictures anew, with a browser.
 	$(BIN)/python docs/make_pictures.py

@@ -15,12 +15,13 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [
     ROOT / "README.md",
     ROOT / "CHANGELOG.md",
+    ROOT / "SECURITY.md",
     ROOT / "benchmarks" / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
 ]
 
 
-@pytest.mark.parametrize("script", ["make_data.py", "make_diagrams.py"])
+@pytest.mark.parametrize("script", ["make_data.py", "make_diagrams.py", "make_reliability.py"])
 def test_generated_documents_are_fresh(script: str) -> None:
     """`make docs` would change nothing."""
     command = [sys.executable, str(ROOT / "docs" / script), "--check"]
@@ -58,7 +59,8 @@ def test_named_code_exists(name: str) -> None:
 
 
 def test_named_tests_exist() -> None:
-    """A test file that papers.md names is there."""
-    named = re.findall(r"`(tests/[\w./-]+)`", (ROOT / "docs" / "papers.md").read_text(encoding="utf-8"))
+    """A test file that papers.md or security.md names is there."""
+    text = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("papers.md", "security.md"))
+    named = re.findall(r"`(tests/[\w./-]+)`", text)
     assert [path for path in named if not (ROOT / path).exists()] == []
     assert named
