@@ -133,7 +133,9 @@ def _see_again(database: Database, me: int) -> None:
 def _record(connection: Connection, me: int, requests: list[Request], tally: Tally, now: int) -> None:
     """Write down what visits give."""
     limits = {1: LIMIT, 2: LIMIT}
-    catalog.record(connection, me, [_outcome(request) for request in requests], tally, now=now, limits=limits)
+    catalog.record(
+        connection, me, [_outcome(request) for request in requests], tally, now=now, limits=limits, keep_edges=True
+    )
 
 
 def _outcome(request: Request) -> Outcome:

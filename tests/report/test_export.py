@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import feedparser
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spider.model import LinkState, MediaKind
+from spider.page import read, signature
 from spider.report import export, network
 from spider.report.xml import Writer
 from spider.store.ask import MediaRow
@@ -146,6 +148,25 @@ def test_a_sitemap_has_the_pages_that_a_visitor_gets(run: Run, filled: Path) -> 
     ]
     assert len(parsed(run("export", "sitemap", "--seed", RADIO).stdout)) == 1
     assert len(parsed(run("export", "sitemap", "--host", "museum.example").stdout)) == 3
+
+
+def test_players_and_readers_take_them(run: Run, filled: Path) -> None:
+    """A reader of podcasts, of playlists and of sitemaps finds in each export what was put there."""
+    assert filled.exists()
+    rows = json.loads(run("report", "--format", "json").stdout)
+    played = list(dict.fromkeys(row["media"] for row in rows if row["kind"] != "flash"))
+    feed = feedparser.parse(run("export", "rss").stdout_bytes)
+    assert not feed.bozo, feed.get("bozo_exception")
+    assert feed.version == "rss20"
+    assert [entry.enclosures[0].href for entry in feed.entries] == played
+    assert all(entry.published_parsed and entry.title and entry.link for entry in feed.entries)
+    assert signature(run("export", "m3u").stdout_bytes) == (MediaKind.AUDIO, "m3u")
+    assert [url for url in run("export", "m3u").stdout.splitlines() if not url.startswith("#")] == played
+    assert signature(run("export", "xspf").stdout_bytes) == (MediaKind.AUDIO, "xspf")
+    page = read(run("export", "sitemap").stdout_bytes, f"{ROOT}sitemap.xml", content_type="application/xml")
+    videos = {row["media"] for row in rows if row["kind"] == "video"}
+    assert {medium.url for medium in page.media} == videos
+    assert {link.url for link in page.links} >= {ROOT, f"{ROOT}films/"}
 
 
 def test_a_sitemap_holds_no_more_than_it_may(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,9 +27,22 @@ COMMANDS = {
     **{f"report.{form}": ["report", "--format", form] for form in FORMATS},
     **{f"errors.{form}": ["errors", "--format", form] for form in FORMATS},
     **{f"status.{form}": ["status", "--format", form] for form in FORMATS},
+    **{
+        f"{name}.{form}": [*words, "--format", form]
+        for name, words in (
+            ("seeds", ["seeds", "list"]),
+            ("runs", ["runs"]),
+            ("why", ["why", "http://museum.example/films/"]),
+        )
+        for form in FORMATS
+    },
     "tree.txt": ["tree"],
     **{f"export.{what}": ["export", what] for what in ("urls", "m3u", "xspf", "rss", "sitemap")},
     **{f"export-links.{form}": ["export", "links", "--format", form] for form in ("jsonl", "csv", "dot", "graphml")},
+    **{
+        f"export-edges.{form}": ["export", "links", "--edges", "--format", form]
+        for form in ("jsonl", "json", "csv", "markdown", "dot", "graphml")
+    },
     "report-raw.csv": ["report", "--format", "csv", "--raw"],
     "report-script.table": ["report", "--confidence", "script", "--media", "video"],
     "report-seed.table": ["report", "--seed", "HTTP://Radio.example"],
