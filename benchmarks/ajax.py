@@ -19,6 +19,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from spider.ajax import Application, Browser, Explorer, Limits, Ways
+from spider.ajax.clock import Clock
 from spider.ajax.events import Event
 from spider.ajax.graph import Graph, Plan
 from spider.ajax.inpage import FIRE
@@ -50,9 +51,7 @@ class Row:
 
 
 class WaitingTab(Tab):
-    """A tab that waits as Crawljax does: a fixed time, on the real clock, and never less."""
-
-    wait = 0.2
+    """A tab whose clock is the real one."""
 
     async def load(self, url: str) -> None:
         """Load, wait for the load event, then wait."""
@@ -65,7 +64,7 @@ class WaitingTab(Tab):
         self._url = self.gate.page = url
         await self._session.send("Page.navigate", url=url)
         await self._loaded.wait()
-        await self.settle()
+        await self.clock.settle()
         self.gate.loading = self.gate.arriving = False
 
     async def _call(self, target: str, event: Event) -> None:
@@ -75,10 +74,19 @@ class WaitingTab(Tab):
             "Runtime.callFunctionOn", objectId=target, functionDeclaration=FIRE, arguments=arguments
         )
 
+
+class WaitingClock(Clock):
+    """Waits as Crawljax does: a fixed time, on the real clock, and never less."""
+
+    wait = 0.2
+
     async def settle(self, started: object = None) -> None:
-        """Wait; the clock is the real one."""
+        """Wait."""
         del started
         await asyncio.sleep(self.wait)
+
+    async def release(self) -> None:
+        """Leave the clock alone."""
 
 
 class ReloadingGraph(Graph):
@@ -104,7 +112,8 @@ def explored(browser: Browser, server: WebServer, name: str, wait: float | None)
         opened = await browser.tab(accept)
         if wait is not None:
             opened.__class__ = WaitingTab
-            opened.wait = wait  # type: ignore[attr-defined]  # of the class it now has
+            opened.clock.__class__ = WaitingClock
+            opened.clock.wait = wait  # type: ignore[attr-defined]  # of the class it now has
         return opened
 
     url = f"{server.url}{name}.html"

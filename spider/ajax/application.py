@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from spider.model import Link, Media
+from spider.page import mentions
 from spider.states import Resource, State, StateGraph, Transition
 
-__all__ = ["Application", "Limits", "Resource", "State", "Transition"]
+__all__ = ["Application", "Document", "Limits", "Resource", "State", "Transition"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +23,22 @@ class Limits:
     seconds: float = 600.0
 
 
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One document as it came, or as a state shows it."""
+
+    body: bytes
+    url: str
+    mime: str | None
+    headers: Mapping[str, str]
+
+
 @dataclass(slots=True)
 class Application:
     """All that was found, and what it cost.
 
-    `pages` are the states' HTML, `status` is the start's.  `mentions` are addresses that are named where no
-    reader is led (`spider.page.mentions`), and routes with their fragments.  `left_out` counts events that
+    `pages` are the states' HTML, `status` is the start's.  `routes` are addresses with fragments, and others
+    that no page's reading tells; `documents` are what was read, for `mentions`.  `left_out` counts events that
     were not fired since they commute with others; `notes` say what was cut short; `ended` is the limit that ended it,
     None where all was done.
     """
@@ -39,7 +51,8 @@ class Application:
     media: dict[str, Media] = field(default_factory=dict)
     found: dict[str, Link] = field(default_factory=dict)
     state_of: dict[str, int] = field(default_factory=dict)
-    mentions: dict[str, Link] = field(default_factory=dict)
+    routes: dict[str, Link] = field(default_factory=dict)
+    documents: list[Document] = field(default_factory=list)
     feeds: dict[str, None] = field(default_factory=dict)
     scripts: dict[str, None] = field(default_factory=dict)
     pages: dict[int, str] = field(default_factory=dict)
@@ -51,6 +64,17 @@ class Application:
     left_out: int = 0
     sent: int = 0
     seconds: float = 0.0
+
+    def mentions(self) -> dict[str, Link]:
+        """Return the addresses that are named where no reader is led, in states, scripts, styles and answers.
+
+        They are looked for when they are asked for (`spider.page.mentions`).
+        """
+        found = dict(self.routes)
+        for one in self.documents:
+            for link in mentions(one.body, one.url, content_type=one.mime, headers=one.headers):
+                found.setdefault(link.url, link)
+        return found
 
     @property
     def graph(self) -> StateGraph:

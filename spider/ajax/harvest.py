@@ -11,13 +11,13 @@ import contextlib
 from collections.abc import Iterable
 from hashlib import blake2b
 
-from spider.ajax.application import Application, Resource
+from spider.ajax.application import Application, Document, Resource
 from spider.ajax.dom import ADDRESSES, Tree
 from spider.ajax.tab import Sight
 from spider.ajax.traffic import Asked, Left, Traffic
 from spider.errors import InvalidURL
 from spider.model import Confidence, Link, Media, Relation, Source
-from spider.page import media_kind, mentions, read
+from spider.page import media_kind, read
 from spider.url import identify, normalize, relation
 
 __all__ = ["Harvest"]
@@ -49,7 +49,8 @@ class Harvest:
         self._routes(sight)
 
     def _document(self, html: str, url: str, state: int) -> None:
-        page, target = read(html.encode("utf-8", "replace"), url, content_type=_HTML), self._application
+        body, target = html.encode("utf-8", "replace"), self._application
+        page = read(body, url, content_type=_HTML)
         for link in page.links:
             target.found.setdefault(link.url, link)
             if not target.links.get(link.url):
@@ -58,19 +59,15 @@ class Harvest:
             self._medium(medium, state)
         target.feeds.update(dict.fromkeys(page.feeds))
         target.scripts.update(dict.fromkeys(page.scripts))
-        self._named(mentions(html.encode("utf-8", "replace"), url, content_type=_HTML))
-
-    def _named(self, links: Iterable[Link]) -> None:
-        for link in links:
-            self._application.mentions.setdefault(link.url, link)
+        target.documents.append(Document(body, url, _HTML, {}))
 
     def named(self, traffic: Traffic) -> None:
         """Record what the answers that came name, and what scripts put together."""
         for url, answer in traffic.answers.items():
             headers = dict(answer.headers)
             if url.startswith(_WEB):
-                body = base64.b64decode(answer.body)
-                self._named(mentions(body, url, content_type=headers.get("content-type"), headers=headers))
+                document = Document(base64.b64decode(answer.body), url, headers.get("content-type"), headers)
+                self._application.documents.append(document)
         for url, kind in traffic.unasked.items():
             self._route(url, self._application.url, Source("request", kind))
         for text in traffic.strings:
@@ -103,7 +100,7 @@ class Harvest:
         if plain.startswith(_WEB):
             url = plain + mark + fragment if fragment.startswith(("/", "!")) else plain
             link = Link(url, identify(plain), source, Relation(relation(self._application.url, plain)))
-            self._application.mentions.setdefault(url, link)
+            self._application.routes.setdefault(url, link)
 
     def _medium(self, medium: Media, state: int) -> None:
         """Record a medium, with the first state that shows it as surely as any."""

@@ -190,7 +190,7 @@ def plain(found: Application) -> dict[str, object]:
         "feeds": list(found.feeds),
         "mentions": [
             {"url": url, "source": str(link.source)}
-            for url, link in found.mentions.items()
+            for url, link in found.mentions().items()
             if url not in found.links
         ],
         "counts": {
