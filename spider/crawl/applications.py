@@ -28,6 +28,8 @@ __all__ = ["Applications", "merged"]
 
 Away = Callable[[], AbstractContextManager[None]]
 
+UNKNOWN = "unknown"
+"""The name under which a page goes that leaves all to scripts of which none is known."""
 WEB = ("http://", "https://")
 Shown = TypeVar("Shown", Link, Media)
 SHOWN = Source("script", "navigation")
@@ -98,9 +100,13 @@ class Applications:
 
     def _names(self, task: Task) -> tuple[str, ...]:
         """Tell what makes a page that says little an application: its scripts are asked for only where that counts."""
-        if self._renderer is None or self._plan.ajax != "auto" or poor(task.page, task.response.body) is None:
+        why = None
+        if self._renderer is not None and self._plan.ajax == "auto":
+            why = poor(task.page, task.response.body)
+        if self._renderer is None or why is None:
             return ()
-        return self._renderer.names(task)
+        scripted = bool(task.page.scripts or task.page.inline_scripts)
+        return self._renderer.names(task) or ((UNKNOWN,) if why == "mount" and scripted else ())
 
     def _is_wanted(self, task: Task, names: tuple[str, ...]) -> bool:
         """Say whether a page is to be explored: each, or one that says little and is an application."""

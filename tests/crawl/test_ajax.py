@@ -80,7 +80,7 @@ STATIC: dict[str, Answer] = {
     "/": f'<title>All</title><p>{TEXT}<a href="/a">a</a> <a href="/b">b</a> <a href="/c">c</a>',
     "/a": f'<title>A</title><p>{TEXT}<video src="/a.mp4"></video><script>fetch("/x")</script>',
     "/b": "<title>B</title><p>Little.",
-    "/c": '<title>C</title><div id="app"></div><script>document.title = "c"</script>',
+    "/c": '<title>C</title><p>Little.<script>document.title = "c"</script>',
 }
 
 
@@ -169,6 +169,15 @@ def test_a_static_site_starts_no_browser(web: Web, crawl: Crawl) -> None:
     crawler, outcomes = crawl(server.url, ajax="auto", browser="/bin/false")
     assert sum(isinstance(outcome, Fetched) for outcome in outcomes) == 4
     assert crawler.ajax_line() == "1 page looks like an Ajax application: 1 plain; 0 explored"
+
+
+def test_a_page_that_leaves_all_to_scripts_is_explored(web: Web, crawl: Crawl, rows: Rows) -> None:
+    """With auto, where an empty element waits to be filled, also by a script that asks for nothing."""
+    own = """document.getElementById("app").innerHTML = '<video src="/late.mp4"></video>'"""
+    server = web({"/": APP, "/app.js": script(own)})
+    crawler, _ = crawl(server.url, ajax="auto")
+    assert rows("SELECT url FROM Video") == [(f"{server.url}late.mp4",)]
+    assert crawler.ajax_line() == "1 page looks like an Ajax application: 1 unknown; 1 explored"
 
 
 def test_always_is_every_page(web: Web, crawl: Crawl, rows: Rows) -> None:
