@@ -64,6 +64,17 @@ SETTINGS = (
     Setting("max-pages", Kind.INTEGER, None, "Stop after this many pages.", minimum=1, maximum=_MOST),
     Setting("max-time", Kind.SECONDS, None, "Stop after this long (90, 10m, 2h).", minimum=0.001, maximum=_YEAR),
     Setting(
+        "max-bytes", Kind.BYTES, None, "Stop after this much was read, decoded (500M, 2G).", minimum=1, maximum=2.0**60
+    ),
+    Setting(
+        "max-host-pages",
+        Kind.INTEGER,
+        None,
+        "Leave a host alone after this many of its pages; what waits there is for the next crawl.",
+        minimum=1,
+        maximum=_MOST,
+    ),
+    Setting(
         "min-free",
         Kind.BYTES,
         100_000_000,

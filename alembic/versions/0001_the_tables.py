@@ -13,6 +13,12 @@ branch_labels = None
 depends_on = None
 
 
+def partial(name: str, table: str, columns: list[str], *, where: str) -> None:
+    """Make an index over the rows that a condition holds for."""
+    condition = sa.text(where)
+    op.create_index(name, table, columns, unique=False, sqlite_where=condition, postgresql_where=condition)
+
+
 def upgrade() -> None:
     """Go to this revision."""
     op.create_table(
@@ -51,22 +57,8 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_Host"),
         sa.UniqueConstraint("name", name="uq_Host_name"),
     )
-    op.create_index(
-        "ix_Host_due",
-        "Host",
-        ["next_at"],
-        unique=False,
-        sqlite_where=sa.text("waiting > 0"),
-        postgresql_where=sa.text("waiting > 0"),
-    )
-    op.create_index(
-        "ix_Host_leased",
-        "Host",
-        ["lease_worker"],
-        unique=False,
-        sqlite_where=sa.text("lease_worker IS NOT NULL"),
-        postgresql_where=sa.text("lease_worker IS NOT NULL"),
-    )
+    partial("ix_Host_due", "Host", ["next_at"], where="waiting > 0")
+    partial("ix_Host_leased", "Host", ["lease_worker"], where="lease_worker IS NOT NULL")
     op.create_table(
         "MediaCheck",
         sa.Column("url_hash", BIG, autoincrement=False, nullable=False),
@@ -103,6 +95,13 @@ def upgrade() -> None:
         sa.Column("count", BIG, nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_OutLink"),
         sa.UniqueConstraint("url_hash", name="uq_OutLink_url_hash"),
+    )
+    op.create_table(
+        "Quota",
+        sa.Column("run_id", BIG, autoincrement=False, nullable=False),
+        sa.Column("host_id", BIG, autoincrement=False, nullable=False),
+        sa.Column("pages", BIG, nullable=False),
+        sa.PrimaryKeyConstraint("run_id", "host_id", name="pk_Quota"),
     )
     op.create_table(
         "Run",
@@ -167,30 +166,9 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_CrawlerLink"),
         sa.UniqueConstraint("host_id", "h", name="uq_CrawlerLink_host_id_h"),
     )
-    op.create_index(
-        "ix_CrawlerLink_error",
-        "CrawlerLink",
-        ["retry_at"],
-        unique=False,
-        sqlite_where=sa.text("state = 4"),
-        postgresql_where=sa.text("state = 4"),
-    )
-    op.create_index(
-        "ix_CrawlerLink_running",
-        "CrawlerLink",
-        ["worker_id"],
-        unique=False,
-        sqlite_where=sa.text("state = 2"),
-        postgresql_where=sa.text("state = 2"),
-    )
-    op.create_index(
-        "ix_CrawlerLink_waiting",
-        "CrawlerLink",
-        ["host_id", "late", "depth", "id"],
-        unique=False,
-        sqlite_where=sa.text("state = 1"),
-        postgresql_where=sa.text("state = 1"),
-    )
+    partial("ix_CrawlerLink_error", "CrawlerLink", ["retry_at"], where="state = 4")
+    partial("ix_CrawlerLink_running", "CrawlerLink", ["worker_id"], where="state = 2")
+    partial("ix_CrawlerLink_waiting", "CrawlerLink", ["host_id", "late", "depth", "id"], where="state = 1")
     op.create_table(
         "Origin",
         sa.Column("id", BIG, autoincrement=True, nullable=False),
@@ -297,14 +275,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["link_id"], ["CrawlerLink.id"], name="fk_Page_link_id"),
         sa.PrimaryKeyConstraint("link_id", name="pk_Page"),
     )
-    op.create_index(
-        "ix_Page_content",
-        "Page",
-        ["content_hash"],
-        unique=False,
-        sqlite_where=sa.text("content_hash <> 0"),
-        postgresql_where=sa.text("content_hash <> 0"),
-    )
+    partial("ix_Page_content", "Page", ["content_hash"], where="content_hash <> 0")
     op.create_table(
         "State",
         sa.Column("id", BIG, autoincrement=True, nullable=False),
@@ -388,6 +359,7 @@ def downgrade() -> None:
     op.drop_table("Skipped")
     op.drop_table("SeedLink")
     op.drop_table("Run")
+    op.drop_table("Quota")
     op.drop_table("OutLink")
     op.drop_table("Nearer")
     op.drop_table("Meta")

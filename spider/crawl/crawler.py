@@ -30,6 +30,7 @@ from spider.store import Connection, Database, Tally, ask, graphs, hosts, runs, 
 
 __all__ = ["Crawler"]
 
+LIMITS = frozenset({"max-pages", "max-time", "max-bytes", "max-host-pages"})
 LOOK = 0.5  # seconds between two looks at what the worker processes have done
 NAMED_WAITS = 3  # hosts that are told to wait, by name
 NAMED = 100  # hosts that are looked up by name, for those who watch
@@ -204,7 +205,7 @@ class Crawler:
         self._seen = None
 
     def _code(self, *, waiting: int, bad: bool) -> int:
-        if self.why in {"max-pages", "max-time"} and waiting:
+        if self.why in LIMITS and waiting:
             return 4
         return 3 if bad else 0
 

@@ -75,6 +75,7 @@ class Lane:
     leaving: bool = False
     strict: bool = False
     failures: int = 0
+    pages: int = 0
 
     def kept(self) -> Kept:
         """Return what a transaction may change, to be restored where it comes to nothing."""

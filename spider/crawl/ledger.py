@@ -15,6 +15,7 @@ from spider import url as urls
 from spider.crawl import feeds, robots
 from spider.crawl.clock import Clock
 from spider.crawl.lane import Errand, Lane
+from spider.crawl.limits import Limits
 from spider.crawl.plan import Plan
 from spider.crawl.process import LEASE, at_work, this_process
 from spider.crawl.roster import Roster
@@ -90,6 +91,7 @@ class Ledger:
         self._next_recover = 0.0
         self._away_since: float | None = None
         self._share = 1
+        self.limits = Limits(plan)
         self._deepest = plan.order == "depth"
         self._began = clock.now()
         self._most = max(64, plan.threads * LANES)
@@ -108,6 +110,7 @@ class Ledger:
         me = this_process()
         row = workers.WorkerRow(0, run_id, me.machine, me.boot_id, me.pid, me.started, now, now)
         self._run_id, self._id = run_id, workers.register(connection, row)
+        self.limits.begin(run_id)
         self.lease_until = now + int(LEASE * MICRO)
 
     def join(self, run_id: int) -> None:
@@ -197,6 +200,7 @@ class Ledger:
             if more:
                 did = did + more
                 workers.note(connection, self._id, did)
+            self.limits.look(connection)
             tally.flush(connection)
             if entry.more:
                 self._take_more(connection, tally, entry, now)
@@ -277,6 +281,7 @@ class Ledger:
             if self._plan.sitemaps:
                 limit = self._roster.limits.get(cause.seed_id, 0)
                 frontier.add(connection, feeds.planted(ruling, cause, limit=limit, ladder=self._database.ladder), tally)
+        self.limits.recorded(connection, entry.recorded, self.lanes.values())
         for lane, outcome in entry.outcomes:
             lane.links.discard(outcome.request.link_id)
             lane.unrecorded -= 1
@@ -291,7 +296,9 @@ class Ledger:
     def _lease(self, connection: Connection, now: int) -> None:
         limit = min(self._share, self._most) - len(self.lanes)
         until = now + int(LEASE * MICRO)
-        self._open(connection, hosts.lease(connection, self._id, now=now, until=until, limit=limit), now)
+        which = self.limits.left
+        leased = hosts.lease(connection, self._id, now=now, until=until, limit=limit, which=which)
+        self._open(connection, leased, now)
         self._roster.load(connection)
         self.next_lease = self._clock.steady() + POLL
 
@@ -333,6 +340,7 @@ class Ledger:
             pace = Pace(self._plan.delay, latency=host.latency / MICRO, cap=self._plan.longest_delay)
             due = steady + max(0.0, (host.next_at - now) / MICRO) if waits else steady
             by_id[host.id] = self.lanes[host.name] = Lane(host, pace, due, failures=host.failures, strict=self._deepest)
+        self.limits.opened(connection, by_id.values())
         for row in origins.origin_rows(connection, list(by_id)):
             robots.known(by_id[row.host_id], row, now=now, steady=steady)
 
@@ -367,7 +375,7 @@ class Ledger:
         for lane in list(self.lanes.values()):
             if lane.in_flight or lane.asking:
                 continue
-            if lane.leaving:
+            if lane.leaving or self.limits.is_full(lane):
                 frontier.release(connection, self._id, tally, [request.link_id for request in lane.buffer])
                 self._drop(connection, lane)
             elif not (lane.buffer or lane.errands):

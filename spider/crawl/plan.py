@@ -31,6 +31,8 @@ class Plan:
     exclude: Sequence[str] = ()
     max_pages: int | None = None
     max_time: float | None = None
+    max_bytes: int | None = None
+    max_host_pages: int | None = None
     min_free: int = 100_000_000
     delay: float = 1.0
     per_host: int = 1

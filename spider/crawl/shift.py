@@ -15,18 +15,19 @@ from spider.crawl.plan import Plan
 from spider.crawl.worker import Worker
 from spider.errors import DiskError, SpiderError
 from spider.model import Outcome
-from spider.store import Database, backup
+from spider.store import Database, backup, hosts
 
 __all__ = ["Shift"]
 
-UNHURRIED = frozenset({"done", "relieved", "max-pages"})
+UNHURRIED = frozenset({"done", "relieved", "max-pages", "max-host-pages"})
 """Ends that leave the time to explore to its end what is being explored."""
 
 
 class Shift:
     """The rounds of one worker.
 
-    `why` says what ended them: done, stopped, relieved, max-pages, max-time, min-free, browser.
+    `why` says what ended them: done, stopped, relieved, max-pages, max-time, max-bytes, max-host-pages, min-free,
+    browser.
     """
 
     def __init__(self, database: Database, plan: Plan, *, clock: Clock) -> None:
@@ -58,7 +59,7 @@ class Shift:
             yield self.worker.step()
             rest = self.worker.rest() if self.worker.idle else 0.0
             if rest is None:
-                why = "done"
+                why = "max-host-pages" if self._leaves_some() else "done"
                 break
             if rest:
                 time.sleep(rest)
@@ -93,9 +94,18 @@ class Shift:
             return "browser"
         if self._plan.max_pages is not None and self.worker.ledger.read >= self._plan.max_pages:
             return "max-pages"
+        if self.worker.ledger.limits.spent:
+            return "max-bytes"
         if self._clock.steady() >= self._until:
             return "max-time"
         return "min-free" if self._is_full() else None
+
+    def _leaves_some(self) -> bool:
+        """Whether links are left of hosts that were read as far as they may be."""
+        if self._plan.max_host_pages is None:
+            return False
+        with self._database.read() as connection:
+            return hosts.anything_waits(connection)
 
     def _is_full(self) -> bool:
         """Whether the database's disk has less room than the plan's floor; looked at as often as the heart beats."""

@@ -30,7 +30,7 @@ RESTARTS = 3
 """How often a worker process that died is begun again, for each that there is."""
 
 GRACE = 20.0  # seconds that a process told to stop at once may take to write what it has
-ENDINGS = ("stopped", "min-free", "browser", "max-pages", "max-time", "done")
+ENDINGS = ("stopped", "min-free", "browser", "max-pages", "max-time", "max-bytes", "max-host-pages", "done")
 """Why a crawl ended, where its workers ended for several reasons: the first of these."""
 KINDS = {kind.exit_code: kind for kind in (StorageError, DiskError, BrowserError)}
 

@@ -159,9 +159,10 @@ class Worker:
 
     def _rest(self, now: int) -> float | None:
         with self._database.read() as connection:
-            moment = hosts.next_due(connection, now)
+            which = self.ledger.limits.left
+            moment = hosts.next_due(connection, now, which=which)
             if moment is None:
-                if hosts.anything_waits(connection) or hosts.running(connection):
+                if hosts.anything_waits(connection, which=which) or hosts.running(connection):
                     return POLL  # in other workers' hands, and may come to ours
                 moment = frontier.next_retry(connection)
                 if moment is None or moment - now > PATIENCE * MICRO:
@@ -210,12 +211,21 @@ class Worker:
         verdict = self._gate.permit(request.url, Purpose.PAGE)
         if isinstance(verdict, Rejected):
             return self._refuse(lane, request, verdict.rule)
-        if self._plan.max_pages is not None and self.pages + self._visits >= self.ledger.granted:
-            self._starved = True
+        if not self._is_granted(lane):
             return False
         lane.buffer.popleft()
         self._visits += 1
         return self._submit(lane, Visit(request))
+
+    def _is_granted(self, lane: Lane) -> bool:
+        """Whether the limits of the run leave room for one more page of a host."""
+        if self.ledger.limits.is_full(lane):
+            lane.leaving = True
+            return False
+        if self._plan.max_pages is not None and self.pages + self._visits >= self.ledger.granted:
+            self._starved = True
+            return False
+        return True
 
     def _submit(self, lane: Lane, job: Visit | Errand) -> bool:
         lane.in_flight += 1

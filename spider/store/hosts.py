@@ -17,6 +17,7 @@ from spider.store.schema import CrawlerLink, Host, Worker, state_is, table
 
 __all__ = [
     "Leased",
+    "Which",
     "anything_waits",
     "due",
     "host_ids",
@@ -32,6 +33,9 @@ __all__ = [
     "soonest",
     "waiting",
 ]
+
+Which = sa.ColumnElement[bool]
+"""A condition on hosts."""
 
 _HOST = table(Host)
 _WORKER = table(Worker)
@@ -77,18 +81,24 @@ _FREE = sa.or_(_HOST.c.lease_worker.is_(None), _HOST.c.lease_until < sa.bindpara
 _WAITS = sa.text("waiting > 0")  # written out, as the partial index needs it to be used
 
 
-def lease(connection: sa.Connection, worker_id: int, *, now: int, until: int, limit: int) -> list[Leased]:
-    """Take up to `limit` free hosts that are due and have links waiting, longest due first."""
+def lease(
+    connection: sa.Connection, worker_id: int, *, now: int, until: int, limit: int, which: Which | None = None
+) -> list[Leased]:
+    """Take up to `limit` free hosts that are due and have links waiting, longest due first; of some alone."""
     if limit <= 0:
         return []
     due = (
         sa.select(_HOST.c.id)
-        .where(_WAITS, _HOST.c.next_at <= sa.bindparam("now"), _FREE)
+        .where(_WAITS, _HOST.c.next_at <= sa.bindparam("now"), _FREE, *_only(which))
         .order_by(_HOST.c.next_at, _HOST.c.id)
         .limit(limit)
         .with_for_update(skip_locked=True)
     )
     return _take(connection, due, worker_id, now=now, until=until)
+
+
+def _only(which: Which | None) -> tuple[Which, ...]:
+    return () if which is None else (which,)
 
 
 def lease_host(connection: sa.Connection, worker_id: int, name: str, *, now: int, until: int) -> Leased | None:
@@ -153,9 +163,10 @@ def set_pace(connection: sa.Connection, paces: Iterable[Leased]) -> None:
         connection.execute(_PACE, rows)
 
 
-def next_due(connection: sa.Connection, now: int) -> int | None:
-    """Return when the next free host with links waiting is due; None when no such host is."""
-    moment: int | None = connection.scalar(sa.select(sa.func.min(_HOST.c.next_at)).where(_WAITS, _FREE), {"now": now})
+def next_due(connection: sa.Connection, now: int, *, which: Which | None = None) -> int | None:
+    """Return when the next free host with links waiting is due, of some alone; None when no such host is."""
+    query = sa.select(sa.func.min(_HOST.c.next_at)).where(_WAITS, _FREE, *_only(which))
+    moment: int | None = connection.scalar(query, {"now": now})
     return moment
 
 
@@ -205,6 +216,6 @@ def running(connection: sa.Connection) -> bool:
     return connection.scalar(sa.select(link.c.id).where(state_is(LinkState.R)).limit(1)) is not None
 
 
-def anything_waits(connection: sa.Connection) -> bool:
-    """Whether any host, in whose hands ever, has links waiting."""
-    return connection.scalar(sa.select(_HOST.c.id).where(_WAITS).limit(1)) is not None
+def anything_waits(connection: sa.Connection, *, which: Which | None = None) -> bool:
+    """Whether any host, in whose hands ever, has links waiting; of some alone."""
+    return connection.scalar(sa.select(_HOST.c.id).where(_WAITS, *_only(which)).limit(1)) is not None

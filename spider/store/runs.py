@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
+from spider.store import quota
 from spider.store.schema import CrawlerLink, Host, Origin, Page, Run, table
 
 __all__ = ["begin", "end", "ended"]
@@ -27,6 +28,7 @@ def begin(connection: sa.Connection, *, now: int) -> int:
     """
     if (connection.scalar(sa.select(sa.func.max(Run.began_at))) or 0) > now + DAY:
         _set_back(connection, now)
+    quota.clear(connection)
     return int(connection.execute(sa.insert(Run).values(began_at=now, pages=0).returning(Run.id)).scalar_one())
 
 

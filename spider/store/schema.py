@@ -32,6 +32,7 @@ __all__ = [
     "Origin",
     "OutLink",
     "Page",
+    "Quota",
     "Resource",
     "Run",
     "SeedLink",
@@ -141,6 +142,16 @@ class CrawlerLink(Base):
         partial("ix_CrawlerLink_running", "worker_id", where=state_is(LinkState.R)),
         partial("ix_CrawlerLink_error", "retry_at", where=state_is(LinkState.E)),
     )
+
+
+class Quota(Base):
+    """How many pages of a host a run has read, where that is limited."""
+
+    __tablename__ = "Quota"
+
+    run_id: Mapped[int] = mapped_column(BigInt, primary_key=True, autoincrement=False, doc="The run.")
+    host_id: Mapped[int] = mapped_column(BigInt, primary_key=True, autoincrement=False, doc="The host.")
+    pages: Mapped[int] = mapped_column(BigInt, doc="Pages of it that were read.")
 
 
 class Nearer(Base):
