@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from spider import url as urls
-from spider.ajax import Application, Terms, looks, poor
+from spider.ajax import Application, Limits, Terms, looks, poor
 from spider.crawl.clock import Clock
 from spider.crawl.passage import Passage, Pauses, Rulings, Shared
 from spider.crawl.permit import Gate
@@ -33,6 +33,8 @@ UNKNOWN = "unknown"
 WEB = ("http://", "https://")
 Shown = TypeVar("Shown", Link, Media)
 SHOWN = Source("script", "navigation")
+AROUND = 1  # events that an application is explored far from its second address on
+MOST_SHELLS = 10_000  # documents that are remembered
 MOST_EDGES = 20_000  # of a page's graph are kept
 MOST_RESOURCES = 5_000
 
@@ -47,6 +49,8 @@ class Applications:
         self._renderer = None if plan.ajax == "never" else Renderer(plan, client)
         self._level = PLANS.index(plan.ajax)
         self._away = away
+        self._limits = Limits(plan.ajax_depth, plan.ajax_states, seconds=plan.ajax_time)
+        self._shells: set[tuple[str, int]] = set()
         self._plan, self._client, self._gate, self._judge = plan, client, gate, judge
         pauses = Pauses(clock, Pace(plan.delay, cap=plan.longest_delay), plan.per_host)
         self._shared = Shared(Rulings(client, clock), pauses)
@@ -79,7 +83,7 @@ class Applications:
             return page, Rendering(names, plan=self._level)
         guard = self._client.guard_of(urls.host(request.url))
         passage = Passage(request, self._gate, self._judge, guard=guard, shared=self._shared)
-        task = Task(request, response, page, passage, self._terms)
+        task = Task(request, response, page, passage, self._terms, self._limits)
         names = names or self._names(task)
         if not self._is_wanted(task, names):
             return page, Rendering(names, plan=self._level)
@@ -89,7 +93,7 @@ class Applications:
         )
         try:
             with self._away():
-                found = renderer.explore(task)
+                found = renderer.explore(self._shorter(task))
             whole, rendering = merged(page, found, names, self._judge().ladder)
             return whole, replace(rendering, plan=self._level)
         except FetchError as error:
@@ -97,6 +101,19 @@ class Applications:
                 raise
             note = f"ajax-{error.reason}: not explored, {error.message}"
             return replace(page, notes=(*page.notes, note)), Rendering(names, plan=self._level)
+
+    def _shorter(self, task: Task) -> Task:
+        """Explore an application from all of its addresses, but from the second on only one event far.
+
+        The documents of its routes are one: what lies farther was reached from the first.
+        """
+        shell = urls.host(task.request.url), hash(task.response.body)
+        if shell in self._shells:
+            return replace(task, limits=replace(self._limits, depth=min(AROUND, self._limits.depth)))
+        if len(self._shells) >= MOST_SHELLS:
+            self._shells.clear()
+        self._shells.add(shell)
+        return task
 
     def _names(self, task: Task) -> tuple[str, ...]:
         """Tell what makes a page that says little an application: its scripts are asked for only where that counts."""

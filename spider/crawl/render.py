@@ -56,13 +56,14 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A page to explore: the request, the response and the page that was read of it, and what it may ask."""
+    """A page to explore: the request, the response and the page read of it; what it may ask, and how far to go."""
 
     request: Request
     response: Response
     page: Page
     passage: Passage
     terms: Terms
+    limits: Limits
 
 
 class Renderer:
@@ -75,7 +76,6 @@ class Renderer:
         """Start nothing yet."""
         self.error: BrowserError | None = None
         self._plan, self._client = plan, client
-        self._limits = Limits(plan.ajax_depth, plan.ajax_states, seconds=plan.ajax_time)
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -162,7 +162,7 @@ class Renderer:
             with self._client.proxy(task.passage.guard, task.passage) as proxy:
                 self._tabs += 1
                 try:
-                    return await asyncio.wait_for(self._run(task, proxy), self._plan.ajax_time + LATE)
+                    return await asyncio.wait_for(self._run(task, proxy), task.limits.seconds + LATE)
                 except TimeoutError:
                     raise FetchError(Reason.DEADLINE, f"{task.request.url}: the exploration has no end") from None
                 except BrowserError as error:
@@ -185,7 +185,7 @@ class Renderer:
             opened.append(1)
             return await browser.tab(task.passage.permit, task.terms, shelf=shelf, proxy=proxy.url)
 
-        return await Explorer(task.request.url, tab, browser.discard, limits=self._limits).explore()
+        return await Explorer(task.request.url, tab, browser.discard, limits=task.limits).explore()
 
     async def _ready(self) -> Browser:
         """Return a browser that runs: a new one where there is none, or the old one has served its time."""

@@ -244,6 +244,34 @@ def test_the_user_s_cookies_and_headers_go_along(web: Web, crawl: Crawl, tmp_pat
     assert "multimedia-spider/" in asked.headers["user-agent"]
 
 
+def test_the_routes_of_an_application_are_one(web: Web, crawl: Crawl, rows: Rows) -> None:
+    """Each route is a page with its own media; only from the first is all explored, since their document is one."""
+    routes = """
+      const show = () => {
+        const [, place, deep] = location.pathname.split("/");
+        app.innerHTML = ["a", "b"].map(name => `<button class="to" data-to="/${name}">${name}</button>`).join("")
+          + (place ? `<video src="/media/${place}.mp4"></video><i class="to" data-to="/${place}/more">more</i>` : "")
+          + (deep ? `<b class="to" data-to="/${place}/more/most">most</b>` : "");
+        app.querySelectorAll(".to").forEach(one => one.onclick = () => {
+          history.pushState({}, "", one.dataset.to);
+          show();
+        });
+      };
+      const app = document.getElementById("app");
+      show();
+    """
+    app = APP.replace("app.js", "/app.js")
+    server = web(lambda asked: script(routes) if asked.path == "/app.js" else app)
+    crawl(server.url, ajax="auto", exclude=["/most$"])
+    depths = dict(rows("SELECT L.url, max(S.depth) FROM State S JOIN CrawlerLink L ON L.id = page_id GROUP BY L.id"))
+    paths = {url.removeprefix(server.url): depth for url, depth in depths.items()}
+    assert paths.keys() == {"", "a", "b", "a/more", "b/more"}
+    assert paths[""] == 2
+    assert max(depth for path, depth in paths.items() if path) == 1
+    held = rows("SELECT L.url, V.url FROM Video V JOIN CrawlerLink L ON L.id = V.page_id WHERE V.url LIKE '%a.mp4'")
+    assert (f"{server.url}a", f"{server.url}media/a.mp4") in held
+
+
 def test_who_waits_for_the_browser_keeps_nobody_waiting(web: Web, crawl: Crawl) -> None:
     """With one thread, a page that is being explored does not keep other hosts from being asked."""
     asked_elsewhere = threading.Event()
