@@ -39,7 +39,8 @@ class Caught:
 def stopping(work: Stoppable, note: Callable[[str], None]) -> Iterator[Caught]:
     """Let SIGINT, SIGTERM and SIGHUP stop the work while the block runs; `note` tells the user what happens now.
 
-    A SIGHUP that is ignored, as under nohup, stays so.  After the second one the signals do what they did before, so that a third always helps.
+    A SIGHUP that is ignored, as under nohup, stays so.  After the second one the signals do what they did before, so
+    that a third always helps.
     """
     caught = Caught()
     before = {number: signal.getsignal(number) for number in SIGNALS}
