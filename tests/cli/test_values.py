@@ -6,6 +6,7 @@ import contextlib
 import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -41,13 +42,13 @@ def seen(run: Run, monkeypatch: pytest.MonkeyPatch) -> Seen:
     class Database:
         @staticmethod
         @contextlib.contextmanager
-        def open(address: str, *, create: bool) -> Iterator[None]:
-            caught.update(db=address, create=create)
-            yield
+        def open(address: str, *, create: bool, ladder: str) -> Iterator[SimpleNamespace]:
+            caught.update(db=address, create=create, ladder=ladder)
+            yield SimpleNamespace(name=address)
 
     monkeypatch.setattr(crawl, "Database", Database)
     monkeypatch.setattr(crawl, "Plan", lambda **values: caught.update(values))
-    monkeypatch.setattr(crawl, "Crawler", lambda *_, seeds: caught.update(seeds=seeds))
+    monkeypatch.setattr(crawl, "Crawler", lambda *_, seeds, told: caught.update(seeds=seeds, told=told))
     monkeypatch.setattr(crawl, "follow", lambda _, **how: caught.update(how) or 0)
 
     def invoke(*args: object, before: tuple[object, ...] = (), **variables: str) -> dict[str, Any]:
