@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import socket
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,6 +14,7 @@ from spider.ajax import require
 from spider.crawl import Crawler
 from spider.errors import BrowserError
 from spider.model import Outcome
+from tests.fetch.proxy import StubProxy
 from tests.replies import Asked, Reply
 from tests.server import WebServer
 
@@ -23,6 +25,21 @@ try:
     require()
 except BrowserError as error:
     pytest.skip(f"no browser: {error}", allow_module_level=True)
+
+
+@pytest.fixture
+def proxy() -> Iterator[Callable[..., StubProxy]]:
+    """Give a function that starts a proxy; all are closed at the end."""
+    proxies: list[StubProxy] = []
+
+    def start() -> StubProxy:
+        proxies.append(StubProxy())
+        return proxies[-1]
+
+    yield start
+    for one in proxies:
+        one.close()
+
 
 HOSTILE = """<!doctype html><title>hostile</title>
 <link rel="dns-prefetch" href="//{inside}/"><link rel="preconnect" href="http://{inside}/">
@@ -120,3 +137,40 @@ def test_a_hostile_page_reaches_nothing_inside(
     assert udp[1]() == []
     tried = {path.removeprefix("/tried/") for path in server.asked() if path.startswith("/tried/")}
     assert {"fetch", "socket", "worker", "rtc", "shared", "transport", "leave"} <= tried
+
+
+SCRIPTED = """<title>x</title><script src="http://{other}/react.production.min.js"></script>
+<script>fetch("/api").then(() => fetch("http://{other}/api"))</script>"""
+
+
+def test_the_commands_have_the_guard_too(web: Web, spider: Callable[..., Any]) -> None:
+    """`spider ajax` and `spider fingerprint` ask the host that was typed, and no other private one unless allowed."""
+    server: WebServer
+
+    def answer(asked: Asked) -> Reply | None:
+        if asked.path == "/":
+            return Reply(SCRIPTED.format(other=f"127.0.0.2:{server.port}"))
+        return None if asked.path == "/robots.txt" else Reply("[]", type="text/javascript")
+
+    server = web(answer, hosts=2)
+    for command in ("ajax", "fingerprint"):
+        done = spider(command, server.url, "--format", "json")
+        assert (done.returncode, done.stderr) == (0, "")
+        if command == "ajax":
+            found = json.loads(done.stdout)
+    resources = {one["url"]: one["refused"] for one in found["resources"]}
+    assert resources == {f"{server.urls[0]}api": None, f"{server.urls[1]}api": "private-address"}
+    assert {asked.host for asked in server.requests} == {"127.0.0.1"}
+    assert spider("ajax", server.url, "--allow-private", "--scope", "any").returncode == 0
+    assert ("127.0.0.2", "/api") in {(asked.host, asked.path) for asked in server.requests}
+
+
+def test_the_user_s_proxy_is_gone_by(web: Web, spider: Callable[..., Any], proxy: Callable[..., StubProxy]) -> None:
+    """With `--proxy` the browser's requests go there as well, by way of ours."""
+    server = web(
+        lambda _: Reply("<html><script>fetch('/api')</script></html>"), skip={"overlap": "the stub's connections"}
+    )
+    stub = proxy()
+    assert spider("ajax", server.url, "--proxy", stub.url).returncode == 0
+    assert f"GET {server.url}api HTTP/1.1" in {head.partition("\r\n")[0] for head in stub.heads}
+    assert len(stub.heads) == len(server.requests)
