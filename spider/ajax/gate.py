@@ -340,11 +340,10 @@ class Gate:
         self.traffic.ask(event["requestId"], Asked("GET", event["url"], "websocket"))
 
     def _wanted(self, event: Mapping[str, Any]) -> None:
-        """Note a navigation that no request will tell of: mailto and its like."""
-        url = event.get("url", "")
-        if event.get("frameId") == self.frame and not url.startswith(
-            ("http:", "https:", "javascript:", "about:", "data:", "blob:")
-        ):
+        """Note a navigation that no request may tell of: mailto and its like, one that another took the place of."""
+        url, own = event.get("url", ""), event.get("frameId") == self.frame
+        is_sent = event.get("reason") == "formSubmissionPost"  # the request tells the method
+        if own and not is_sent and not url.startswith(("javascript:", "about:", "data:", "blob:")):
             self._leave(url, "navigation")
 
     def routed(self, url: str) -> None:

@@ -1,0 +1,58 @@
+"""What went wrong elsewhere, a case of each kind: reports on other crawlers of applications."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spider.ajax import Ajax, Application, Browser, Explorer, Limits, Script, fingerprint
+from spider.ajax.tab import Tab
+from tests.ajax.conftest import accept
+from tests.replies import Asked, Reply
+from tests.server import WebServer
+
+CASES = json.loads((Path(__file__).resolve().parents[1] / "cases" / "ajax" / "reports.json").read_text("utf-8"))
+
+
+def test_all_are_here() -> None:
+    """No report is left out; the last one needs no browser."""
+    assert [case["number"] for case in CASES] == list(range(1, 33))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["report"])
+def test_report(case: dict[str, Any], browser: Browser, web: Callable[..., WebServer]) -> None:
+    """States, limits and addresses are as the report would have them; every state is reached from the start."""
+
+    def content(asked: Asked) -> Reply:
+        page = asked.path.partition("?")[0] == "/"
+        return Reply(case["html"]) if page else Reply("{}", type="application/json")
+
+    async def tab() -> Tab:
+        return await browser.tab(accept)
+
+    server = web(content, per_host=64, skip={"overlap": "a browser opens connections as it likes"})
+    limits = Limits(depth=case.get("depth", 4), states=case.get("most", 50), seconds=60)
+    found: Application = browser.run(Explorer(server.url, tab, browser.discard, limits=limits).explore())
+    told = {url.removeprefix(server.url.rstrip("/")) for url in [*found.links, *(url for _, url in found.resources)]}
+    told |= {url.removeprefix(server.url.rstrip("/")) for url in found.media}
+    assert told >= set(case.get("found", ()))
+    assert told.isdisjoint(case.get("absent", ()))
+    assert len(found.states) == case.get("states", len(found.states)), found.states
+    assert found.ended == case.get("ended")
+    into = [sum(1 for one in found.transitions if one.target == state.id) for state in found.states]
+    assert max(into) >= case.get("shared", 0)
+    assert sum(path == "/" for path in server.asked()) <= case.get("asked", 99)
+    depths = {state.id: state.depth for state in found.states}
+    assert max(depths.values()) <= limits.depth
+    for state in found.states[1:]:
+        assert any(one.target == state.id and depths[one.source] < state.depth for one in found.transitions)
+
+
+def test_a_version_in_a_comment_is_none() -> None:
+    """RetireJS/retire.js#422: neither a comment nor a file's name is a witness of a library or its version."""
+    script = Script("http://example.com/jquery-3.1.0.min.js", "/*! jQuery v3.1.0 */ var a = 1;")
+    assert fingerprint((), [script]).ajax is Ajax.NONE
