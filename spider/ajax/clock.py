@@ -35,7 +35,7 @@ class Clock:
         self._line, self._gate = line, gate
         self._expired = asyncio.Event()
         self._known: set[str] = set()
-        self.workers = Workers(line.session, _EXACT, gate.watch_sockets)
+        self.workers = Workers(line.session, _EXACT, gate)
 
     async def open(self) -> None:
         """Begin to hear of clocks and workers."""

@@ -12,7 +12,8 @@ import json
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final
 
-from spider.ajax.gate import Session
+from spider.ajax.gate import Gate, Session
+from spider.ajax.traffic import Asked
 from spider.errors import BrowserError
 
 __all__ = ["Workers"]
@@ -90,9 +91,9 @@ class Workers:
     `arrived` counts them from the page's beginning.
     """
 
-    def __init__(self, session: Session, policy: Mapping[str, Any], watch: Callable[[Session], None]) -> None:
-        """`policy` is how each clock is to run; `watch` is given each worker's session before its script runs."""
-        self._session, self._policy, self._watch = session, policy, watch
+    def __init__(self, session: Session, policy: Mapping[str, Any], gate: Gate) -> None:
+        """`policy` is how each clock is to run; `gate` hears of what workers ask for."""
+        self._session, self._policy, self._gate = session, policy, gate
         self._live: dict[str, _Worker] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self.arrived = 0
@@ -117,7 +118,10 @@ class Workers:
         worker = self._live[number] = _Worker(_Child(parent, number))
         self.arrived += 1
         worker.session.on("Emulation.virtualTimeBudgetExpired", lambda _: worker.rests.set())
-        self._watch(worker.session)
+        self._gate.watch_sockets(worker.session)
+        url = event["targetInfo"]["url"]
+        if parent is not self._session and url.startswith(("http:", "https:")):  # its script is not asked by the page
+            self._gate.traffic.ask(number, Asked("GET", url, "worker"))
         self._spawn(self._begin(worker))
 
     def _spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
