@@ -106,6 +106,8 @@ class Tab:
         if event["frameId"] == self.gate.frame:
             self.gate.traffic.marks.add(ADDRESS)
             self.gate.routed(event["url"])
+            if "#/" in event["url"] or "#!" in event["url"]:
+                self.gate.traffic.unasked.setdefault(event["url"], "route")
             self._url = event["url"]
 
     # -- steps ---------------------------------------------------------------------------------------

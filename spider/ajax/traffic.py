@@ -45,7 +45,7 @@ class Traffic:
 
     `answers` are the last answer of each address, `strings` the global variables of the page's scripts that
     are addresses, or may be; `heard` counts messages of streams;
-    `unasked` are images and their like, which are not loaded, each with its kind.
+    `unasked` are images and their like, which are not loaded, each with its kind, and routes in fragments.
     """
 
     asked: dict[str, Asked] = field(default_factory=dict)

@@ -1,0 +1,48 @@
+"""Laws of what is only named: it is told with its place, by whatever hid it, and nobody asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from spider.ajax import Browser, Explorer, Limits
+from spider.ajax.tab import Tab
+from tests.ajax.conftest import accept
+from tests.replies import Asked, Reply
+from tests.server import WebServer
+
+PAGE = """<!doctype html><!-- http://example.com/comment --><link rel=stylesheet href=/style.css>
+<script src=/code.js></script>
+<body><a href="/app#!/route">r</a><a ping=/ping href=#x>p</a><p id=p></p><button id=b>b</button>
+<script>var a = ["/vari", "able"].join(""); b.onclick = () => { new Image().src = ["/pic", "ture"].join("");
+p.style.backgroundImage = "url(" + ["/back", "ground"].join("") + ")";
+history.pushState(1, "", "#!/state"); }</script>"""
+ANSWERS = {
+    "/": Reply(PAGE, headers=(("Link", "</header>; rel=preload"),)),
+    "/style.css": Reply("@font-face { src: url(/font) } @import '/import.css';", type="text/css"),
+    "/code.js": Reply(
+        "// see http://example.com/note\nfunction never() { location = '/never'; }", type="text/javascript"
+    ),
+}
+
+
+def test_everything_named_is_told(browser: Browser, web: Callable[..., WebServer]) -> None:
+    """Headers, comments, styles, scripts, variables, pictures, pings and routes name addresses; none is asked for."""
+
+    def content(asked: Asked) -> Reply | None:
+        return ANSWERS.get(asked.path)
+
+    async def tab() -> Tab:
+        return await browser.tab(accept)
+
+    server = web(content, per_host=64, skip={"overlap": "a browser opens connections as it likes"})
+    found = browser.run(Explorer(server.url, tab, browser.discard, limits=Limits(depth=2, seconds=60)).explore())
+    told = {url.removeprefix(server.url.rstrip("/")): str(link.source) for url, link in found.mentions().items()}
+    expected = {
+        "http://example.com/comment": "comment@text", "http://example.com/note": "script@text",
+        "/style.css": "link@href", "/code.js": "script@src", "/import.css": "style@text", "/font": "style@text",
+        "/header": "header@link", "/ping": "a@ping", "/never": "script@text", "/variable": "script@variable",
+        "/picture": "request@image", "/background": "request@image", "/app#!/route": "a@href",
+        "/#!/state": "request@route",
+    }  # fmt: skip
+    assert {url: told.get(url) for url in expected} == expected
+    assert set(server.asked()) <= {"/", "/style.css", "/code.js", "/import.css"}
