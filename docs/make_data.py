@@ -26,7 +26,8 @@ HEAD = """\
 
 What is kept, table by table. The file is a SQLite database, or the same tables in PostgreSQL; ask it with any tool.
 Identifiers and hashes are signed 64-bit integers. Times are UTC, in microseconds since 1970. A *code* is a small
-integer that stands for a word; the [codes](#codes) are below. A column marked *may be empty* can be NULL.
+integer that stands for a word; the [codes](#codes) are below. A column marked *may be empty* can be NULL. What the
+commands print is in [reports.md](reports.md); `spider browse` shows these tables with what is said here.
 
 """
 

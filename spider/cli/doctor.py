@@ -146,6 +146,14 @@ def _browser(_given: Globals) -> Iterator[Finding]:
         yield Finding("browser", "ok", program)
 
 
+def _datasette(_given: Globals) -> Iterator[Finding]:
+    """Tell whether the database can be browsed."""
+    try:
+        yield Finding("Datasette", "ok", importlib.metadata.version("datasette"))
+    except importlib.metadata.PackageNotFoundError:
+        yield Finding("Datasette", "less", "not here: no spider browse", "pip install 'multimedia-spider[browse]'")
+
+
 def _driver(given: Globals) -> Iterator[Finding]:
     """Tell whether PostgreSQL can be spoken to; where the database is one, that is needed."""
     needed = given.db.startswith("postgresql")
@@ -209,6 +217,7 @@ CHECKS: tuple[Callable[[Globals], Iterator[Finding]], ...] = (
     _libraries,
     _engine,
     _browser,
+    _datasette,
     _driver,
     _database,
     _place,

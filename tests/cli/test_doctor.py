@@ -20,7 +20,18 @@ from tests.cli.conftest import Run
 
 Program = Callable[..., CompletedProcess[str]]
 
-CHECKS = ["spider", "Python", "libraries", "URL machine", "Playwright", "browser", "PostgreSQL", "database", "folder"]
+CHECKS = [
+    "spider",
+    "Python",
+    "libraries",
+    "URL machine",
+    "Playwright",
+    "browser",
+    "Datasette",
+    "PostgreSQL",
+    "database",
+    "folder",
+]
 
 
 def findings(run: Run, *args: object, code: int = 0, **variables: str) -> dict[str, dict[str, Any]]:

@@ -14,6 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from spider.ajax.browser import find
+from spider.demo import serve
 from tests.conftest import environment
 from tests.report.dressed import dress
 from tests.report.filled import fill
@@ -232,6 +233,29 @@ def test_a_player_asks_only_when_clicked(browser: Browser, thousand: Path) -> No
     page.wait_for_timeout(100)
     assert {kind for kind, _ in asked[before:]} == {"image"}
     context.close()
+
+
+def test_the_demo_s_report_plays(browser: Browser, tmp_path: Path) -> None:
+    """The report of the sample site: its numbers are the demo's, its tree opens, and a click plays a real film."""
+    database = tmp_path / "demo.db"
+    crawl = [sys.executable, "-m", "spider", "-q", "--db", str(database), "crawl", "--delay", "0"]
+    with serve() as base:
+        subprocess.run([*crawl, base], env=environment(), check=True)
+        page = browser.new_page()
+        said: list[str] = []
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.goto(write(database).as_uri())
+        assert page.inner_text("h1") == "27 media on 1 site"
+        page.fill("#q", "lights.webm")
+        expect(page.locator("#grid > li")).to_have_count(1)
+        page.click("#grid .play")
+        expect(page.locator(".stage video")).to_have_js_property("readyState", 4)
+        assert page.evaluate("document.querySelector('.stage video').videoWidth") > 0
+        page.click("#grid .facts button")
+        expect(page.locator("#tree .row.found a")).to_have_text("/films/lights.html")
+        page.close()
+    assert said == []
 
 
 def test_hostile_texts_do_nothing(opened: Open, small: Path) -> None:
