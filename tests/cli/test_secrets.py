@@ -18,9 +18,9 @@ FILES = frozenset({"demo.py", "doctor.py"})
 """Commands that speak of the database as a file, once they know that it is one."""
 
 ASKED = (
-    "crawl", "check", "report", "tree", "status", "errors", "skipped", "runs", "workers", "why http://a.example/", "export urls",
-    "db check", "db upgrade", "db vacuum", "db backup copy.db", "seeds list", "seeds remove 1", "doctor", "retry",
-    "forget http://a.example/",
+    "crawl", "check", "report", "tree", "status", "errors", "skipped", "runs", "workers", "why http://a.example/",
+    "export urls", "db check", "db upgrade", "db vacuum", "db backup copy.db", "seeds list", "seeds remove 1",
+    "doctor", "retry", "forget http://a.example/",
 )  # fmt: skip
 
 
