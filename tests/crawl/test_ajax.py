@@ -51,7 +51,7 @@ const show = (...urls) => urls.forEach(url => {
   app.append(video);
 });
 """
-SCRIPT = (
+SIMPLE = (
     START
     + """
 ask("/api/films").then(films => {
@@ -64,13 +64,18 @@ ask("/api/films").then(films => {
     link.textContent = film.name;
     app.append(link);
   }));
-  button("Secrets", () => ask("/private/list").then(list => show(...list)));
-  button("Sockets", () => {
-    try { new WebSocket("ws://" + location.host + "/private/socket"); } catch (e) { }
-    try { new SharedWorker("/private/worker.js"); } catch (e) { }
-  });
-  button("Save", () => fetch("/api/save", {method: "POST", body: "name=x"}));
 });
+"""
+)
+SCRIPT = (
+    SIMPLE
+    + """
+button("Secrets", () => ask("/private/list").then(list => show(...list)));
+button("Sockets", () => {
+  try { new WebSocket("ws://" + location.host + "/private/socket"); } catch (e) { }
+  try { new SharedWorker("/private/worker.js"); } catch (e) { }
+});
+button("Save", () => fetch("/api/save", {method: "POST", body: "name=x"}));
 """
 )
 TEXT = "A page that says enough by itself. " * 20
@@ -97,6 +102,10 @@ SITE: dict[str, Answer] = {
     "/film/0": f'<title>One</title><p>{TEXT}<a href="/">all</a>',
     "/film/1": f'<title>Two</title><p>{TEXT}<a href="/">all</a>',
 }
+
+
+SMALL = {**SITE, "/app.js": script(SIMPLE)}
+"""The same with nothing but the films."""
 
 
 def processes(parent: int) -> list[int]:
@@ -281,7 +290,7 @@ def test_who_waits_for_the_browser_keeps_nobody_waiting(web: Web, crawl: Crawl) 
             assert asked_elsewhere.wait(30)
         if asked.path == "/last":
             asked_elsewhere.set()
-        return SITE.get(asked.path)
+        return SMALL.get(asked.path)
 
     other = {"/": f'<p>{TEXT}<a href="/a">a</a> <a href="/b">b</a> <a href="/last">last</a>', "/last": TEXT}
     server = web({"127.0.0.1": answer, "127.0.0.2": lambda asked: (answer(asked), other.get(asked.path))[1]}, hosts=2)
@@ -294,7 +303,7 @@ def test_who_waits_for_the_browser_keeps_nobody_waiting(web: Web, crawl: Crawl) 
 
 def test_another_reading_replaces_the_graph(web: Web, crawl: Crawl, rows: Rows) -> None:
     """A page that is as it was keeps its graph and media; one that changed has those of its new reading alone."""
-    site = dict(SITE)
+    site = dict(SMALL)
     server = web(lambda asked: site.get(asked.path))
     crawl(server.url, ajax="auto")
     rows("UPDATE State SET screenshot = 'old'")
@@ -316,8 +325,8 @@ def test_another_reading_replaces_the_graph(web: Web, crawl: Crawl, rows: Rows) 
 def test_a_greater_plan_looks_again(web: Web, crawl: Crawl, rows: Rows) -> None:
     """What looked like an application is explored by the next crawl that explores, changed or not, due or not; once."""
     app = APP.replace("app.js", "vue.global.js")
-    server = web({**SITE, "/": app, "/vue.global.js": script(SCRIPT)})
-    for plan, asked in (("never", 1), ("never", 1), ("auto", 2), ("auto", 2), ("always", 3), ("always", 3)):
+    server = web({**SMALL, "/": app, "/vue.global.js": script(SIMPLE)})
+    for plan, asked in (("never", 1), ("auto", 2), ("auto", 2), ("always", 3), ("always", 3)):
         crawl(server.url, ajax=plan)
         assert (plan, server.asked().count("/")) == (plan, asked)
     assert rows("SELECT application, ajax FROM Page JOIN CrawlerLink ON id = link_id WHERE depth = 0") == [("Vue", 2)]
@@ -335,7 +344,7 @@ def deadly(times: int) -> Callable[[Asked], Answer | None]:
         if asked.path == "/api/films" and next(left, None) is not None:
             for one in browsers(os.getpid()):
                 os.kill(one, signal.SIGKILL)
-        return SITE.get(asked.path)
+        return SMALL.get(asked.path)
 
     return answer
 
