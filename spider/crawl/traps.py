@@ -34,11 +34,13 @@ COPIES = 20  # pages in a row that were copies, after which their pattern is clo
 STEPS = 30  # steps of a calendar that showed nothing new, after which it is closed
 PATTERNS = 2_000  # patterns that are remembered; the one not met for longest is forgotten
 MARKS = 5_000  # addresses and contents that are remembered of one pattern or host
+MONTHS = 12
 TRIVIAL = 512  # bytes: a page of less, without a link, is like many others and no evidence
 
 _NUMBER = re.compile(r"\d+")
 _TOKEN = re.compile(r"(?<![0-9a-zA-Z_-])(?=[0-9_-]*[a-zA-Z])(?=[a-zA-Z_-]*\d)[0-9a-zA-Z_-]{20,}")
-_DATE = re.compile(r"(?<!\d)(?P<year>(?:1[89]|2\d)\d\d)[-/_.]?(?P<month>0[1-9]|1[0-2])(?![0-9]{3})")
+_DATE = re.compile(r"(?<!\d)(?P<year>(?:1[89]|2\d)\d\d)[-/_.]?(?P<month>0[1-9]|1[0-2]|W\d\d)(?![0-9]{3})")
+_DAY_FIRST = re.compile(r"(?<!\d)(?P<one>[0-3]\d)[-/_.](?P<other>[0-3]\d)[-/_.](?P<year>(?:1[89]|2\d)\d\d)(?!\d)")
 _YEAR = re.compile(r"(?:^|[?&;])(?:year|yr|y|jahr|annee)=(?P<year>(?:1[89]|2\d)\d\d)(?!\d)", re.IGNORECASE)
 _MONTH = re.compile(r"[?&;](?:month|mon|m|monat|mois)=(?P<month>\d{1,2})(?!\d)", re.IGNORECASE)
 
@@ -62,7 +64,11 @@ def date_in(url: str) -> tuple[int, int] | None:
     """Return the year and month that an address names, in its path or as parameters; None where it names none."""
     found = _DATE.search(url)
     if found:
-        return int(found["year"]), int(found["month"])
+        return int(found["year"]), int(found["month"].removeprefix("W"))
+    found = _DAY_FIRST.search(url)
+    if found:  # or the month first, as in America
+        one, other = int(found["one"]), int(found["other"])
+        return int(found["year"]), other if one > MONTHS else one
     year = _YEAR.search(url)
     if year:
         month = _MONTH.search(url)
@@ -162,7 +168,7 @@ class Traps:
             return
         form, host = pattern(url), urls.host(url)
         seen = _kept(self._seen, form, _Seen)
-        copied = self._copies and _is_known(self._contents, host, outcome.content_hash)
+        copied = self._copies and _is_known(self._contents, host, _content(outcome))
         repeats, near = "/{" in form, outcome.copy and not copied
         endless = repeats or date_in(url) is not None
         barren = (endless or near) and self._is_barren(page, [link for link, _ in outcome.links], seen, form)
@@ -188,6 +194,20 @@ class Traps:
     def _close(self, form: str, rule: str) -> None:
         if len(self._closed) < PATTERNS:
             self._closed[form] = rule
+
+
+def _content(outcome: Fetched) -> int:
+    """Return the mark of a page's content, without the number of a session that all its links carry."""
+    own = set(_TOKEN.findall(outcome.request.url))
+    if not own:
+        return outcome.content_hash
+    shown = {token for link, _ in outcome.links for token in _TOKEN.findall(link.url)}
+    if len(shown - own) > 1:
+        return outcome.content_hash
+    body = outcome.response.body
+    for token in own | shown:
+        body = body.replace(token.encode(), b"*")
+    return hash(body)
 
 
 def _kept(store: OrderedDict[str, Value], name: str, make: Callable[[], Value]) -> Value:

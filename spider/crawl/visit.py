@@ -209,6 +209,9 @@ class Visitor:
             if self.obey_rel and not NOT_FOLLOWED.isdisjoint(link.rel):
                 refused.append((link, "nofollow"))
                 continue
+            if link.source == feeds.LISTED and request.source == feeds.LISTED:
+                refused.append((link, "nested-sitemap"))  # as the protocol has it; there would be no end
+                continue
             if link.source == feeds.LISTED and urls.host(link.url) == urls.host(request.url):
                 links.append((link, request.seed_id))
                 continue
