@@ -2,7 +2,8 @@
 
 The table says which files of which npm packages to read.  From these come, for each library, the names of its
 files, words that stand in every file of it and in no file of another (its signature), and the hash of each file
-without white space.  Needs npm and the registry; the tests do not.
+without white space.  A library that npm does not have comes from Debian's package (a range apt:NAME).  Needs npm,
+apt-get and the registries; the tests do not.
 """
 
 from __future__ import annotations
@@ -62,11 +63,24 @@ LIBRARIES = (
     Library("jQuery Migrate", "jquery-migrate", ("1", "3"), ("dist/jquery-migrate*.js",), _names("jquery-migrate")),
     Library("jQuery UI", "jquery-ui", ("1.13", "1.14"), ("dist/jquery-ui*.js",), _names("jquery-ui")),
     Library("Zepto", "zepto", ("1.1", "1"), ("dist/zepto*.js",), _names("zepto")),
-    Library("Prototype", "prototype.js", ("*",), ("**/prototype*.js",), _names("prototype")),
+    Library(
+        "Prototype",
+        "prototype",
+        ("apt:libjs-prototype",),
+        ("usr/share/javascript/*/prototype-1.*.js",),
+        _names("prototype"),
+    ),
+    Library(
+        "script.aculo.us",
+        "scriptaculous",
+        ("apt:libjs-scriptaculous",),
+        tuple(f"usr/share/javascript/*/{name}.js" for name in ("scriptaculous", "effects", "controls", "dragdrop")),
+        _names("scriptaculous", "effects", "controls", "dragdrop"),
+    ),
     Library(
         "MooTools",
         "mootools",
-        ("1.5", "1"),
+        ("1.5", "1", "apt:libjs-mootools"),
         ("dist/*.js", "**/mootools*.js"),
         _names("mootools", "mootools-core", "mootools-more"),
     ),
@@ -139,6 +153,12 @@ LIBRARIES = (
     Library("Knockout", "knockout", ("3.4", "3"), ("build/output/knockout-latest*.js",), _names("knockout", "ko")),
     Library("Alpine", "alpinejs", ("2", "3"), ("dist/alpine.js", "dist/cdn*.js"), _names("alpine", "alpinejs", "cdn")),
     Library("htmx", "htmx.org", ("0.4", "1", "2"), ("dist/htmx.js", "dist/htmx.min.js"), _names("htmx")),
+    Library("intercooler", "intercooler", ("1",), ("dist/intercooler*.js",), _names("intercooler")),
+    Library("jQuery PJAX", "jquery-pjax", ("1", "2"), ("jquery.pjax.js",), _names(r"jquery\.pjax")),
+    Library("petite-vue", "petite-vue", ("0.4",), ("dist/petite-vue*.js",), _names("petite-vue")),
+    Library("cash", "cash-dom", ("1", "8"), ("dist/cash*.js",), _names("cash", "cash-dom")),
+    Library("reqwest", "reqwest", ("1", "2"), ("reqwest*.js",), _names("reqwest")),
+    Library("Solid", "solid-js", ("1",), ("dist/solid.js", "web/dist/web.js"), _names("solid")),
     Library("Unpoly", "unpoly", ("1", "2", "3"), ("unpoly.js", "unpoly.min.js", "dist/unpoly*.js"), _names("unpoly")),
     Library("axios", "axios", ("0.21", "0", "1"), ("dist/axios.js", "dist/axios.min.js"), _names("axios")),
     Library("SuperAgent", "superagent", ("5", "8"), ("dist/superagent*.js",), _names("superagent")),
@@ -171,16 +191,24 @@ def _npm(command: list[str], home: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=home, capture_output=True, text=True, check=False)  # noqa: S603  # of the table
 
 
+def _home(library: Library, place: int) -> str:
+    """Return the name of the folder for one version of a library."""
+    return f"{re.sub(r'[^A-Za-z0-9]', '_', library.name)}-{place}"
+
+
 def install(folder: Path) -> None:
     """Install every version of every package of the table under a name of its own."""
     wanted = {
-        f"{number}-{place}": f"npm:{library.package}@{span}"
-        for number, library in enumerate(LIBRARIES)
+        _home(library, place): span if span.startswith("apt:") else f"npm:{library.package}@{span}"
+        for library in LIBRARIES
         for place, span in enumerate(library.ranges)
     }
     for name, spec in wanted.items():
         home = folder / name
         home.mkdir()
+        if spec.startswith("apt:"):
+            _debian(spec.removeprefix("apt:"), home)
+            continue
         (home / "package.json").write_text('{"private": true}')
         command = ["npm", "install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--legacy-peer-deps"]
         done = _npm([*command, f"it@{spec}"], home)
@@ -188,11 +216,22 @@ def install(folder: Path) -> None:
             print(f"{spec} is not to be had: {done.stderr.strip().splitlines()[-1:]}")
 
 
+def _debian(package: str, home: Path) -> None:
+    """Unpack Debian's package of a library where npm's would stand."""
+    target = home / "node_modules" / "it"
+    target.mkdir(parents=True)
+    _npm(["apt-get", "download", package], home)
+    for archive in home.glob("*.deb"):
+        _npm(["dpkg", "-x", str(archive), str(target)], home)
+        version = archive.name.split("_")[1].partition("-")[0].partition("~")[0]
+        (target / "package.json").write_text(json.dumps({"version": version}))
+
+
 def read(folder: Path) -> None:
     """Read the files of every installed version into the table."""
-    for number, library in enumerate(LIBRARIES):
+    for library in LIBRARIES:
         for place in range(len(library.ranges)):
-            home = folder / f"{number}-{place}" / "node_modules" / "it"
+            home = folder / _home(library, place) / "node_modules" / "it"
             if not (home / "package.json").is_file():
                 continue
             version = json.loads((home / "package.json").read_text())["version"]
