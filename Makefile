@@ -17,7 +17,7 @@ NEEDS_BROWSER ?= $(wildcard tests/ajax/conftest.py)
 BROWSER_FOR_TESTS := $(if $(NEEDS_BROWSER),.ci/browser tests || test -z "$$CI",:)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv dev browser demo test check format lint types floors docs-check docs pictures wheel bench soak format clean
+.PHONY: help venv dev browser demo test check format lint types floors audit lock docs-check docs pictures wheel bench soak clean
 .NOTPARALLEL:
 
 help:  ## List these targets.
@@ -45,6 +45,7 @@ test: dev  ## Run the tests and show their branch coverage.
 		$(PYTHON_M) pytest --last-failed --last-failed-no-failures none; }
 
 check: dev lint types floors docs-check test wheel  ## Do everything that must pass before a change lands.
+	@.ci/audit || echo "check: what is named above is for a change of its own (make lock, or a newer range)"
 	@echo "check: all passed"
 
 lint: dev  ## Check the format and the style of the code.
@@ -57,6 +58,12 @@ types: dev  ## Check the types.
 
 floors: dev  ## Check that no room imports sideways or upwards.
 	$(BIN)/lint-imports --no-logo
+
+audit: dev  ## Ask whether a library of .ci/lock.txt has a known weakness, where a network allows.
+	@.ci/audit
+
+lock:  ## Pin the libraries of development anew in .ci/lock.txt, after a change of pyproject.toml.
+	@.ci/lock
 
 docs-check: dev  ## Check that the generated documents are up to date.
 	$(BIN)/python docs/make_data.py --check
