@@ -7,7 +7,7 @@ asked what comes down as a plain argument, what was found goes up as values.
 from __future__ import annotations
 
 from spider.ajax.application import Application, Limits, Resource, State, Transition
-from spider.ajax.browser import Browser, require
+from spider.ajax.browser import Browser, require, unheard
 from spider.ajax.dom import Identity
 from spider.ajax.explorer import Explorer, Ways
 from spider.ajax.fetcher import AjaxFetcher
@@ -43,4 +43,5 @@ __all__ = [
     "looks",
     "poor",
     "require",
+    "unheard",
 ]

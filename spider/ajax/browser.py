@@ -24,7 +24,7 @@ from spider.errors import BrowserError
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, CDPSession, Dialog, Page, Playwright
 
-__all__ = ["Browser", "find", "require"]
+__all__ = ["Browser", "find", "require", "unheard"]
 
 _T = TypeVar("_T")
 
@@ -49,6 +49,7 @@ WALLED = (
 """What leaves a browser no way to the network but the proxy of each tab."""
 NOWHERE = "http://127.0.0.1:9"  # the port that throws away what it is sent: for what belongs to no tab
 MEMORY = "--js-flags=--max-old-space-size=512"  # MB that the scripts of one page may hold
+CLOSING = 5.0  # seconds that a tab, or the browser, may take to close
 _ALLOWS_POPUPS = "--disable-popup-blocking"  # Playwright's own; without it window.open is told and nothing opens
 _HOW_TO = (
     "install one (apt-get install chromium, or playwright install chromium) or name it: --browser PATH, SPIDER_BROWSER"
@@ -171,6 +172,7 @@ class Browser:
     def _loop(self) -> asyncio.AbstractEventLoop:
         if self._own_loop is None:
             self._own_loop = asyncio.new_event_loop()
+            self._own_loop.set_exception_handler(unheard)
         return self._own_loop
 
     def interrupt(self) -> None:
@@ -247,7 +249,7 @@ class Browser:
         await tab.close()
         if context is not None:
             with contextlib.suppress(Exception):
-                await asyncio.wait_for(context.close(), 5)
+                await asyncio.wait_for(context.close(), CLOSING)
 
     async def stop(self) -> None:
         """End it, whatever state it is in; it can be started again."""
@@ -255,7 +257,7 @@ class Browser:
             await self.discard(tab)
         if self._browser is not None:
             with contextlib.suppress(Exception):
-                await asyncio.wait_for(self._browser.close(), 10)
+                await asyncio.wait_for(self._browser.close(), CLOSING)
         if self._playwright is not None:
             with contextlib.suppress(Exception):
                 await self._playwright.stop()
@@ -271,6 +273,10 @@ class Browser:
             task.cancel()
         self.run(_gathered(rest))
         self._loop.close()
+
+
+def unheard(_loop: asyncio.AbstractEventLoop, _context: dict[str, Any]) -> None:
+    """Say nothing of what failed where nobody waits any more: a page that is gone answers nothing."""
 
 
 async def _gathered(tasks: set[asyncio.Task[Any]]) -> None:

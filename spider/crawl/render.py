@@ -31,6 +31,7 @@ from spider.ajax import (
     Shelf,
     Terms,
     fingerprint,
+    unheard,
 )
 from spider.crawl.passage import Passage
 from spider.crawl.plan import Plan
@@ -83,6 +84,7 @@ class Renderer:
         self._browser: Browser | None = None
         self._seats = asyncio.Semaphore(TABS)
         self._starting = asyncio.Lock()
+        self._empty = asyncio.Event()
         self._tabs = self._served = 0
         self._shelves: dict[int, Shelf] = {}
         self._known: dict[str, tuple[str, ...]] = {}
@@ -160,20 +162,20 @@ class Renderer:
     async def _explored(self, task: Task) -> Application:
         async with self._seats:
             with self._client.proxy(task.passage.guard, task.passage) as proxy:
-                self._tabs += 1
                 try:
-                    return await asyncio.wait_for(self._run(task, proxy), task.limits.seconds + LATE)
+                    browser = await self._enter()
+                    try:
+                        return await asyncio.wait_for(self._run(task, browser, proxy), task.limits.seconds + LATE)
+                    finally:
+                        self._leave()
                 except TimeoutError:
-                    raise FetchError(Reason.DEADLINE, f"{task.request.url}: the exploration has no end") from None
+                    self._served = RENEWED  # it may be the browser that does not answer
+                    raise FetchError(Reason.DEADLINE, "the exploration has no end") from None
                 except BrowserError as error:
                     await asyncio.sleep(BREATH)
                     raise FetchError(Reason.BROWSER, f"the browser died: {error}") from error
-                finally:
-                    self._tabs -= 1
-                    self._served += 1
 
-    async def _run(self, task: Task, proxy: GuardedProxy) -> Application:
-        browser = await self._ready()
+    async def _run(self, task: Task, browser: Browser, proxy: GuardedProxy) -> Application:
         shelf = Shelf(self._shelf_of(task.request.seed_id))
         shelf.keep(LOAD, task.request.url, _answer(task.response))
         opened: list[int] = []
@@ -187,23 +189,35 @@ class Renderer:
 
         return await Explorer(task.request.url, tab, browser.discard, limits=task.limits).explore()
 
-    async def _ready(self) -> Browser:
+    async def _enter(self) -> Browser:
         """Return a browser that runs: a new one where there is none, or the old one has served its time."""
         async with self._starting:
-            old = self._browser
-            if old is not None and (not old.lives or (self._served >= RENEWED and self._tabs == 1)):
-                self._browser = None
+            if self._served >= RENEWED:
+                await self._empty.wait()
+            if self._browser is not None and (self._served >= RENEWED or not self._browser.lives):
+                old, self._browser = self._browser, None
                 await old.stop()
             if self._browser is None:
-                fresh = Browser(self._plan.browser, agent=self._client.settings.user_agent, walled=True)
-                try:
-                    await fresh.start()
-                except BrowserError as error:
-                    self.error = error
-                    await fresh.stop()
-                    raise
-                self._browser, self._served = fresh, 0
+                self._browser, self._served = await self._started(), 0
+            self._tabs += 1
+            self._empty.clear()
             return self._browser
+
+    def _leave(self) -> None:
+        self._tabs -= 1
+        self._served += 1
+        if not self._tabs:
+            self._empty.set()
+
+    async def _started(self) -> Browser:
+        fresh = Browser(self._plan.browser, agent=self._client.settings.user_agent, walled=True)
+        try:
+            await fresh.start()
+        except BrowserError as error:
+            self.error = error
+            await fresh.stop()
+            raise
+        return fresh
 
     def _shelf_of(self, seed_id: int) -> Shelf:
         """Return the scripts and styles that a seed's pages share."""
@@ -223,6 +237,7 @@ class Renderer:
 def _run(loop: asyncio.AbstractEventLoop) -> None:
     """Run a loop until it is stopped, and clear up behind it."""
     asyncio.set_event_loop(loop)
+    loop.set_exception_handler(unheard)
     loop.run_forever()
     rest = asyncio.all_tasks(loop)
     for task in rest:

@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 
-from spider.ajax import require
-from spider.crawl import Crawler, Plan, Seed
+from spider.ajax import Browser, require
+from spider.ajax import browser as program
+from spider.crawl import Crawler, Plan, Seed, render
 from spider.errors import BrowserError
 from spider.model import Failed, Fetched, Outcome, Reason
 from spider.store import Database, graphs
@@ -272,7 +273,9 @@ def test_the_routes_of_an_application_are_one(web: Web, crawl: Crawl, rows: Rows
     app = APP.replace("app.js", "/app.js")
     server = web(lambda asked: script(routes) if asked.path == "/app.js" else app)
     crawl(server.url, ajax="auto", exclude=["/most$"])
-    depths = dict(rows("SELECT L.url, max(S.depth) FROM State S JOIN CrawlerLink L ON L.id = page_id GROUP BY L.id"))
+    depths: dict[str, int] = dict(
+        rows("SELECT L.url, max(S.depth) FROM State S JOIN CrawlerLink L ON L.id = page_id GROUP BY L.id")
+    )
     paths = {url.removeprefix(server.url): depth for url, depth in depths.items()}
     assert paths.keys() == {"", "a", "b", "a/more", "b/more"}
     assert paths[""] == 2
@@ -369,6 +372,46 @@ def test_a_page_that_always_kills_it_is_read_without(web: Web, crawl: Crawl, row
     assert "ajax-browser" in crawler.last_line()
     assert rows("SELECT status, title FROM Page") == [(200, "Films")]
     assert rows("SELECT count(*) FROM State") == [(0,)]
+
+
+def test_a_browser_that_does_not_answer_is_left(
+    web: Web, crawl: Crawl, rows: Rows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An exploration that has no end is given up, the page is what its document says, and the browser ends."""
+    monkeypatch.setattr(render, "LATE", 1.0)
+    monkeypatch.setattr(program, "CLOSING", 1.0)
+
+    def answer(asked: Asked) -> Answer | None:
+        if asked.path == "/api/films":
+            for one in browsers(os.getpid()):
+                os.kill(one, signal.SIGSTOP)
+        return SMALL.get(asked.path)
+
+    crawler, _ = crawl(web(answer).url, ajax="auto", ajax_time=5.0, retries=0)
+    assert rows("SELECT title FROM Page") == [("Films",)]
+    assert rows("SELECT count(*) FROM State") == [(0,)]
+    assert crawler.last_line().endswith("cut short: 1 ajax-deadline")
+    end = time.monotonic() + 60
+    while browsers(os.getpid()):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def test_a_browser_serves_its_time(web: Web, crawl: Crawl, rows: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After so many pages it is started anew, whatever its memory holds."""
+    monkeypatch.setattr(render, "RENEWED", 2)
+    begun: list[Browser] = []
+    start = Browser.start
+
+    async def counted(self: Browser) -> None:
+        begun.append(self)
+        await start(self)
+
+    monkeypatch.setattr(Browser, "start", counted)
+    links = "".join(f'<a href="/{number}">{number}</a>' for number in range(5))
+    crawl(web({"/": links, **{f"/{number}": f"<p>{number}" for number in range(5)}}).url, ajax="always")
+    assert rows("SELECT count(*) FROM State") == [(6,)]
+    assert len(begun) == 3
 
 
 def test_a_stop_does_not_wait_for_an_exploration(web: Web, tmp_path: Path, rows: Rows) -> None:
