@@ -52,8 +52,8 @@ class Line:
 
     @property
     def has_work(self) -> bool:
-        """Whether anything is to be asked."""
-        return bool(self.jobs) or any(self.rows.values())
+        """Whether anything is to be asked; safe from another thread."""
+        return bool(self.jobs) or any(list(self.rows.values()))
 
 
 @dataclass(frozen=True, slots=True)
