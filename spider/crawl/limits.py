@@ -26,7 +26,7 @@ class Limits:
         """Belong to no run yet."""
         self.left: Which | None = None
         self._pages, self._bytes = plan.max_host_pages, plan.max_bytes
-        self._run_id = self._read = 0
+        self._run_id = self._read = self._taken = 0
 
     def begin(self, run_id: int) -> None:
         """Belong to a run."""
@@ -51,10 +51,15 @@ class Limits:
         for lane in lanes:
             lane.pages += pages[lane.host.id]
 
+    def took(self, outcome: Outcome) -> None:
+        """Take note of what came and is not written down yet."""
+        if self._bytes is not None:
+            self._taken += counted([outcome])[BYTES]
+
     def look(self, connection: Connection) -> None:
         """See how much all workers have read."""
         if self._bytes is not None:
-            self._read = workers.run_done(connection, self._run_id)[BYTES]
+            self._read, self._taken = workers.run_done(connection, self._run_id)[BYTES], 0
 
     def is_full(self, lane: Lane) -> bool:
         """Whether no more may be asked of a host, with what is under way."""
@@ -63,4 +68,4 @@ class Limits:
     @property
     def spent(self) -> bool:
         """Whether the run has read all the bytes that it may."""
-        return self._bytes is not None and self._read >= self._bytes
+        return self._bytes is not None and self._read + self._taken >= self._bytes

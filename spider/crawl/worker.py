@@ -219,6 +219,8 @@ class Worker:
 
     def _is_granted(self, lane: Lane) -> bool:
         """Whether the limits of the run leave room for one more page of a host."""
+        if self.ledger.limits.spent:
+            return False
         if self.ledger.limits.is_full(lane):
             lane.leaving = True
             return False
@@ -316,6 +318,7 @@ class Worker:
         return Failed(failed.request, failed.reason, failed.message, failed.status, moment)
 
     def _settle(self, lane: Lane, outcome: Outcome) -> None:
+        self.ledger.limits.took(outcome)
         lane.unrecorded += 1
         self._outcomes.append((lane, outcome))
         if self._oldest is None:
