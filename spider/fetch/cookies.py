@@ -21,10 +21,11 @@ __all__ = ["MAX_COOKIES", "MAX_SIZE", "Cookie", "Cookies", "read_cookie"]
 
 MAX_COOKIES = 50  # of one origin; RFC 6265, section 6.1, asks for no fewer
 MAX_SIZE = 4096  # characters of name and value together
+MAX_HELD = 16_384  # characters of all that one origin may have kept: twice what is ever sent
 MAX_ATTRIBUTE = 1024  # characters; longer ones are passed over (RFC 6265bis, section 5.6)
 MAX_DATE = 64  # characters
 MAX_SENT = 8000  # characters in one request: servers take 8 KiB for a header
-MAX_ORIGINS = 4096  # the longest unused is forgotten
+MAX_ORIGINS = 2048  # the longest unused is forgotten
 
 CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 SECONDS = re.compile(r"-?[0-9]{1,10}")
@@ -123,6 +124,11 @@ def _is_allowed(cookie: Cookie, attributes: dict[str, str], origin: Origin) -> b
     return cookie.secure if prefix.startswith("__secure-") else True
 
 
+def _weight(cookies: Iterable[Cookie]) -> int:
+    """Return the characters that cookies take."""
+    return sum(len(cookie.name) + len(cookie.value) for cookie in cookies)
+
+
 class Cookies:
     """The cookies of a crawl; every method may be called from any thread.
 
@@ -148,7 +154,7 @@ class Cookies:
                 held.pop((cookie.name, cookie.path), None)
                 if not cookie.over(now):
                     held[cookie.name, cookie.path] = cookie
-            while len(held) > MAX_COOKIES:
+            while len(held) > MAX_COOKIES or _weight(held.values()) > MAX_HELD:
                 del held[next((key for key, cookie in held.items() if cookie.over(now)), next(iter(held)))]
 
     def header(self, origin: Origin, target: str) -> str | None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spider.fetch import Client
-from spider.fetch.cookies import MAX_COOKIES, MAX_ORIGINS, MAX_SENT, MAX_SIZE, Cookies, read_cookie
+from spider.fetch.cookies import MAX_COOKIES, MAX_HELD, MAX_ORIGINS, MAX_SENT, MAX_SIZE, Cookies, read_cookie
 from spider.model import Request
 from tests.server import Asked, Reply, WebServer
 
@@ -141,6 +141,8 @@ def test_bombs() -> None:
     assert [cookie.partition("=")[0] for cookie in kept] == [f"n{n}" for n in range(500 - MAX_COOKIES, 500)]
     jar.take(HTTPS, "/", [f"n{number}={'v' * 4000}" for number in range(90)])
     assert 4000 < len(jar.header(HTTPS, "/") or "") <= MAX_SENT
+    held = jar._origins[HTTPS].values()
+    assert 4000 < sum(len(cookie.name) + len(cookie.value) for cookie in held) <= MAX_HELD
     for port in range(MAX_ORIGINS + 1):
         jar.take(("http", "many.example", port), "/", ["a=b"])
     assert jar.header(("http", "many.example", 0), "/") is None
