@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -16,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # the table stands with the tests
 
 from tests.hostile import hand  # noqa: E402
-from tests.hostile.rows import ROWS, WIRE, Row  # noqa: E402
+from tests.hostile.rows import FAULTS, ROWS, WIRE, Row  # noqa: E402
 from tests.hostile.scenarios import SCENARIOS  # noqa: E402
 from tests.hostile.stage import BASE, Scenario, Spider, play  # noqa: E402
 
@@ -49,6 +50,14 @@ hundred kills. Each good page must be complete, each bad one stand in E with its
 memory flat. `tests/hostile/test_fuzz.py` damages real inputs of every reader at random (addresses, pages, feeds,
 sitemaps, manifests, movies, robots.txt, headers, cookies, configurations, seeds, expressions): nothing but the reader's
 own class of error, and time that grows with the length; seconds a day, minutes each in the soak.
+
+"""
+
+BASE_HEAD = """\
+
+## What may befall the database
+
+Each with the line that is printed, the exit code of the crawl, and what is left.
 
 """
 
@@ -97,7 +106,12 @@ def proofs(row: Row) -> str:
     """Name what proves a row: its scenarios, then the tests beside them."""
     scenes = [scenario.name for scenario in played(row)]
     parts = [f"played: {cell('; '.join(scenes))}"] if scenes else []
-    return "<br>".join([*parts, *(f"`{test.removeprefix('tests/')}`" for test in row.tests)])
+    return "<br>".join([*parts, *named(row.tests)])
+
+
+def named(tests: tuple[str, ...]) -> list[str]:
+    """Write the names of tests, below ``tests/``."""
+    return [f"`{test.removeprefix('tests/')}`" for test in tests]
 
 
 def row_lines() -> list[str]:
@@ -117,6 +131,16 @@ def row_lines() -> list[str]:
     return lines
 
 
+def fault_lines() -> list[str]:
+    """Return the table of what may befall the database."""
+    lines = ["| What | Printed | Code | Left | Proof |", "|---|---|---|---|---|"]
+    lines += [
+        f"| {cell(one.what)} | {cell(one.said)} | {one.code} | {cell(one.left)} | {'<br>'.join(named(one.tests))} |"
+        for one in FAULTS
+    ]
+    return lines
+
+
 def hand_lines() -> list[str]:
     """Return the table of what bad inputs are answered with."""
     lines = ["| Typed | Code | Printed |", "|---|---|---|"]
@@ -126,7 +150,9 @@ def hand_lines() -> list[str]:
 
 def render() -> str:
     """Return the whole file's text."""
-    return HEAD + "\n".join(row_lines()) + "\n" + WEB.rstrip() + "\n" + HAND + "\n".join(hand_lines()) + "\n"
+    parts = (HEAD, row_lines(), WEB, BASE_HEAD, fault_lines(), HAND, hand_lines())
+    text = "".join(part if isinstance(part, str) else "\n".join(part) + "\n" for part in parts)
+    return re.sub(r"\n{3,}", "\n\n", text)
 
 
 def measure() -> None:

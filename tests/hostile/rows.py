@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from tests.conftest import ROOT
 
-__all__ = ["ROWS", "WIRE", "Row"]
+__all__ = ["FAULTS", "ROWS", "WIRE", "Fault", "Row"]
 
 WIRE = "tests/hostile/test_wire.py::test_row"
 TABLE = ROOT / "tests" / "cases" / "hostile" / "rows.toml"
@@ -29,7 +29,17 @@ class Row:
     tests: tuple[str, ...] = ()
 
 
-ROWS = tuple(
-    Row(**{**row, "tests": tuple(row.get("tests", ()))})
-    for row in tomllib.loads(TABLE.read_text(encoding="utf-8"))["row"]
-)
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What may befall the database: what is said, the exit code, what is left of it, and the tests."""
+
+    what: str
+    said: str
+    code: int
+    left: str
+    tests: tuple[str, ...]
+
+
+_TABLES = tomllib.loads(TABLE.read_text(encoding="utf-8"))
+ROWS = tuple(Row(**{**row, "tests": tuple(row.get("tests", ()))}) for row in _TABLES["row"])
+FAULTS = tuple(Fault(**{**fault, "tests": tuple(fault["tests"])}) for fault in _TABLES["fault"])

@@ -9,7 +9,7 @@ import json
 import pytest
 
 from tests.conftest import ROOT
-from tests.hostile.rows import ROWS, Row
+from tests.hostile.rows import FAULTS, ROWS, Row
 from tests.hostile.scenarios import SCENARIOS
 
 FIGURES = ROOT / "tests" / "cases" / "hostile" / "figures.json"
@@ -22,6 +22,18 @@ def functions(path: str) -> frozenset[str]:
     return frozenset(node.name for node in tree.body if isinstance(node, ast.FunctionDef))
 
 
+def exists(test: str) -> bool:
+    """Tell whether a test is in its file."""
+    path, _, name = test.partition("::")
+    return name in functions(path)
+
+
+def test_every_fault_has_its_proof() -> None:
+    """Each fault of a database names tests that exist."""
+    assert [(fault.what, test) for fault in FAULTS for test in fault.tests if not exists(test)] == []
+    assert all(fault.tests for fault in FAULTS)
+
+
 def test_every_row_is_there() -> None:
     """The rows are one to fifty-two."""
     assert [row.number for row in ROWS] == list(range(1, 53))
@@ -31,9 +43,7 @@ def test_every_row_is_there() -> None:
 def test_every_proof_is_there(row: Row) -> None:
     """Each row has scenarios or tests; the tests that it names exist."""
     assert row.tests or any(scenario.row == row.number for scenario in SCENARIOS)
-    for test in row.tests:
-        path, _, name = test.partition("::")
-        assert name in functions(path), test
+    assert all(exists(test) for test in row.tests)
 
 
 def test_every_scenario_has_its_row() -> None:
