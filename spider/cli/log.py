@@ -79,7 +79,7 @@ def _facts(outcome: Outcome) -> dict[str, object]:
     match outcome:
         case Fetched(response=response, page=page):
             seen: dict[str, object] = {"status": response.status, "size": response.size}
-            seen |= {"media": len(page.media), "links": len(outcome.links)} if page is not None else {}
+            seen |= {"media": len(page.media), "links": len(page.links)} if page is not None else {}
             seen |= {"redirect": response.location} if response.location is not None else {}
             return facts | {"event": "unchanged" if outcome.unchanged else "visited"} | seen
         case Failed():

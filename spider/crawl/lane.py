@@ -54,7 +54,8 @@ class Kept:
 class Lane:
     """One leased host.
 
-    `links` are those taken out and not yet settled in the database, by number.  `due` is when it may be asked
+    `links` are those taken out and not yet settled in the database, by number; `known` what is remembered of
+    its addresses (`memory`), each with its depth.  `due` is when it may be asked
     again, in the steady clock's seconds; `dry` that no link of the kind
     wanted waits for it; `leaving` that it goes to another worker as soon as nothing is under way;
     `strict` that each link's own links must be known before the next is chosen (depth first).
@@ -68,6 +69,7 @@ class Lane:
     rulings: dict[str, tuple[Ruling, float]] = field(default_factory=dict)
     asking: set[str] = field(default_factory=set)
     links: set[int] = field(default_factory=set)
+    known: dict[int, int] = field(default_factory=dict)
     rank: Rank | None = None
     in_flight: int = 0
     unrecorded: int = 0
@@ -107,6 +109,16 @@ class Lane:
         if self.dry or self.leaving:
             return False
         return self.idle and not self.buffer if self.strict else len(self.buffer) < 2  # noqa: PLR2004  # one to go on with while more are fetched
+
+    def takes(self, limit: int) -> bool:
+        """Whether links should be taken out for it now that the database is asked anyhow, up to `limit` at once."""
+        spare = not (self.strict or self.dry or self.leaving) and len(self.buffer) <= limit // 2
+        return spare or self.wants
+
+    @property
+    def starves(self) -> bool:
+        """Whether it could go on, if only what came were written down."""
+        return bool(self.unrecorded) and not (self.in_flight or (self.buffer and not self.leaving))
 
     def may_start(self, now: float, per_host: int) -> bool:
         """Whether it may be asked now."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from spider import url as urls
-from spider.crawl import feeds, robots
+from spider.crawl import feeds, memory, robots
 from spider.crawl.clock import Clock
 from spider.crawl.lane import Errand, Lane
 from spider.crawl.limits import Limits
@@ -33,7 +33,7 @@ POLL = 0.1  # seconds between two looks for free hosts
 AWAY = 600.0  # seconds that a database's server may be gone before the crawl gives up
 RETRY = 0.25  # seconds between two tries to reach it
 LANES = 16  # hosts in hand for each thread: while most wait for their delay, each thread finds one that is due
-AT_ONCE = 16  # links taken out of a host that needs no waiting
+AT_ONCE = 64  # links taken out of a host that needs no waiting
 MICRO = 1_000_000
 
 
@@ -209,6 +209,7 @@ class Ledger:
             if steady >= self.next_beat:
                 self.counts = ask.link_counts(connection)
         self.did = did
+        memory.learn(self.lanes, tally.met)
         if steady >= self.next_beat:
             self.next_beat = steady + BEAT
 
@@ -299,7 +300,9 @@ class Ledger:
         which = self.limits.left
         leased = hosts.lease(connection, self._id, now=now, until=until, limit=limit, which=which)
         self._open(connection, leased, now)
-        self._roster.load(connection)
+        if self._roster.load(connection):
+            for lane in self.lanes.values():
+                lane.known = {}  # what was settled for another list of seeds may be news now
         self.next_lease = self._clock.steady() + POLL
 
     def _house(self, connection: Connection, entry: Entry, now: int) -> None:
@@ -347,7 +350,7 @@ class Ledger:
     def _check_out(self, connection: Connection, tally: Tally) -> None:
         limit = 1 if self._deepest else AT_ONCE if self._plan.delay <= 0 else max(2, self._plan.per_host)
         for lane in self.lanes.values():
-            if not lane.wants:
+            if not lane.takes(limit):
                 continue
             # While links of one depth are at work, only more of that depth: what they show may be nearer
             # than what waits deeper.

@@ -53,8 +53,8 @@ def told(outcomes: Iterable[Outcome], *, every: bool) -> Iterator[Outcome]:
             continue
         match outcome:
             case Fetched(page=page, response=response):
-                lean = None if page is None else replace(page, links=(), others=(), scripts=(), inline_scripts=())
+                lean = None if page is None else replace(page, others=(), scripts=(), inline_scripts=())
                 bare = replace(response, body=b"", headers={})
-                yield replace(outcome, page=lean, response=bare, rendering=None)
+                yield replace(outcome, page=lean, links=(), refused=(), response=bare, rendering=None)
             case Failed() | Skipped():
                 yield outcome

@@ -22,11 +22,14 @@ class Roster:
         self._plan = plan
         self._version: int | None = None
 
-    def load(self, connection: Connection) -> None:
-        """Read the seeds again if any has landed elsewhere, here or in another worker, since they were read."""
+    def load(self, connection: Connection) -> bool:
+        """Read the seeds again if any has landed elsewhere, here or in another worker, since they were read.
+
+        Returns whether any had.
+        """
         version = ask.landed(connection)
         if version == self._version:
-            return
+            return False
         rows = seeds.seed_rows(connection)
         forgotten = takedown.forgotten(connection)
         self.judge = Judge(map(self._plan.scope_of, rows), forgotten=forgotten, ladder=ladder_of(connection))
@@ -35,3 +38,4 @@ class Roster:
         self.limits = self.judge.limits
         self.seed_ids = [row.id for row in rows]
         self._version = version
+        return True

@@ -60,6 +60,11 @@ class Judge:
         """The depth limit of each seed."""
         return {seed_id: rule.scope.depth for seed_id, rule in self._rules.items()}
 
+    def limit(self, seed_id: int) -> int:
+        """Return the depth limit of a seed; -1 where there is no such seed."""
+        rule = self._rules.get(seed_id)
+        return -1 if rule is None else rule.scope.depth
+
     def root(self, seed_id: int) -> str | None:
         """Return the address that a seed's scope is reckoned from; None where there is no such seed."""
         rule = self._rules.get(seed_id)

@@ -10,14 +10,14 @@ import hashlib
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, field, replace
 
 from spider import page as pages
 from spider import url as urls
 from spider.ajax import looks
-from spider.crawl import feeds
+from spider.crawl import feeds, memory
 from spider.crawl.lane import Done, Lane, Visit
 from spider.crawl.scope import Judge
 from spider.errors import FetchError
@@ -78,6 +78,8 @@ def not_explored(request: Request, response: Response, page: Page, pace: Pace) -
 class Visitor:
     """What a visit needs.
 
+    `passes` lets it pass over links that are known: all that is kept of a link is where it was met first.
+
     `judge` gives the judge of the moment: seeds may land elsewhere meanwhile.  `trap` names the rule by
     which a link met on a page leads into a space without end.  `explore` adds to a page what a browser finds.
     """
@@ -89,6 +91,7 @@ class Visitor:
     obey_rel: bool = True
     sitemaps: bool = True
     alike: bool = False
+    passes: bool = True
     ladder: str = urls.KEY_LADDER
     trap: Callable[[str, str], str | None] = no_trap
     explore: Explore = not_explored
@@ -107,7 +110,7 @@ class Visitor:
         asked = retry_after(response.headers.get("retry-after"), time.time()) if response.status in LATER else None
         outcome: Outcome | None
         try:
-            outcome = self._outcome(request, response, lane.pace)
+            outcome = self._outcome(request, response, lane)
         except CancelledError:
             outcome = None
         except FetchError as error:
@@ -116,7 +119,7 @@ class Visitor:
             outcome = Failed(request, Reason.INTERNAL, traceback.format_exc(limit=-3)[-2000:])
         return Done(lane, job, outcome, status=response.status, latency=response.latency, asked=asked)
 
-    def _outcome(self, request: Request, response: Response, pace: Pace) -> Outcome:
+    def _outcome(self, request: Request, response: Response, lane: Lane) -> Outcome:
         if response.status == NOT_MODIFIED and request.known:
             return Fetched(request, response, unchanged=True)
         if feeds.came_to_nothing(request, response):
@@ -126,7 +129,7 @@ class Visitor:
         if not 200 <= response.status < 300:  # noqa: PLR2004  # the class of success
             return Failed(request, _reason(response.status), f"HTTP status {response.status}", response.status)
         if _is_page(response) or (feeds.is_feed(request) and response.body):
-            return self._read(request, response, pace)
+            return self._read(request, response, lane)
         allowed = self._permission(response, ())
         return Fetched(request, response, medium=_medium(request, response, self.ladder) if allowed.index else None)
 
@@ -157,7 +160,7 @@ class Visitor:
             case Rejected(rule=rule):
                 return Fetched(request, response, refused=((link, rule),))
 
-    def _read(self, request: Request, response: Response, pace: Pace) -> Outcome:
+    def _read(self, request: Request, response: Response, lane: Lane) -> Outcome:
         content = hash_of(response.body)
         if content == request.known:
             return Fetched(request, response, content_hash=content, unchanged=True)
@@ -173,11 +176,12 @@ class Visitor:
             )
         rendering = None
         if not feeds.is_feed(request):
-            page, rendering = self.explore(request, response, page, pace)
+            page, rendering = self.explore(request, response, page, lane.pace)
         allowed = self._permission(response, page.robots)
         if not allowed.index:
             page = replace(page, media=(), notes=(*page.notes, "noindex: its media are not recorded"))
-        links, refused = self._judged(request, page, follow=allowed.follow)
+        known = lane.known if self._may_pass(request) else {}
+        links, refused = self._judged(request, page, known, follow=allowed.follow)
         return Fetched(
             request, response, page=page, links=links, refused=refused, content_hash=content, rendering=rendering
         )
@@ -189,10 +193,18 @@ class Visitor:
         said = header_words(response.headers.get("x-robots-tag", "").split("\n"), AGENT_TOKEN)
         return permission((*words, *said))
 
+    def _may_pass(self, request: Request) -> bool:
+        """Whether what a page links to may be passed over where it is known: beyond the depth limit all is counted."""
+        return self.passes and not feeds.is_feed(request) and request.depth < self.judge().limit(request.seed_id)
+
     def _judged(
-        self, request: Request, page: Page, *, follow: bool
+        self, request: Request, page: Page, known: Mapping[int, int], *, follow: bool
     ) -> tuple[tuple[tuple[Link, int], ...], tuple[tuple[Link, str], ...]]:
-        """Judge each address of a page once, by the first link to it.  What is known to be a medium is not visited."""
+        """Judge each address of a page once, by the first link to it.
+
+        What is known to be a medium is not visited; what is `known` to wait or to be read already, as near as
+        here, is passed over.
+        """
         judge, depth = self.judge(), request.depth + 1
         seen = set() if self.visit_media else {medium.url for medium in page.media if medium.confidence in SURE}
         seen.add(request.url)
@@ -203,11 +215,10 @@ class Visitor:
             if link.url in seen:
                 continue
             seen.add(link.url)
-            if not follow:
-                refused.append((link, "meta-robots"))
+            if not follow or (self.obey_rel and not NOT_FOLLOWED.isdisjoint(link.rel)):
+                refused.append((link, "nofollow" if follow else "meta-robots"))
                 continue
-            if self.obey_rel and not NOT_FOLLOWED.isdisjoint(link.rel):
-                refused.append((link, "nofollow"))
+            if memory.is_old(known, link.url, depth, late=request.late):
                 continue
             if link.source == feeds.LISTED and request.source == feeds.LISTED:
                 refused.append((link, "nested-sitemap"))  # as the protocol has it; there would be no end

@@ -33,8 +33,9 @@ from spider.store.workers import PAGES
 
 __all__ = ["Worker"]
 
-LATE = 0.1  # seconds that an outcome may wait to be recorded with others
-FULL = 64  # outcomes that are recorded at once
+LATE = 0.2  # seconds that an outcome may wait to be recorded with others
+FULL = 200  # outcomes that are recorded at once
+HUNGRY = 4  # of so many hosts at work one that waits for what came to be written is too many, while threads are free
 POLL = 0.1  # seconds between two looks at a database where nothing is to be done now
 MICRO = 1_000_000
 
@@ -72,6 +73,7 @@ class Worker:
             obey_rel=plan.nofollow == "obey",
             sitemaps=plan.sitemaps,
             alike=plan.dedup == "near",
+            passes=not plan.edges,
             ladder=database.ladder,
             trap=self._traps.refuses if plan.traps else no_trap,
             explore=self._applications.read,
@@ -339,9 +341,8 @@ class Worker:
             return True
         if self._oldest is not None and self._clock.steady() - self._oldest >= LATE:
             return True
-        return any(
-            lane.unrecorded and not lane.in_flight and (lane.leaving or not lane.buffer) for lane, _ in self._outcomes
-        )
+        starving = {lane.host.id for lane, _ in self._outcomes if lane.starves} if self._crew.free else ()
+        return len(starving) * HUNGRY > self._crew.busy
 
     def _write(self, *, more: bool = True) -> list[Outcome]:
         entry = Entry(

@@ -363,6 +363,7 @@ def _write(connection: sa.Connection, batch: _Batch, tally: Tally, now: int) -> 
             insert.on_conflict_do_update(index_elements=[_PAGE.c.link_id], set_=kept), batch.failed_pages
         )
     links = frontier.add(connection, batch.links, tally)
+    tally.met.extend(batch.links)
     if batch.edges:
         edges.write(connection, batch.reread, batch.links, links)
     for medium, sitemap in batch.elsewhere:

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from spider.model import LinkState
 from spider.store import dialect
+from spider.store.identity import NewLink
 from spider.store.schema import Count, Host, table
 
 __all__ = ["LANDED", "Tally"]
@@ -21,12 +22,13 @@ LANDED = (0, "landed")
 
 
 class Tally:
-    """What a transaction changes in `Count` and in `Host.waiting`."""
+    """What a transaction changes in `Count` and in `Host.waiting`; and what links it `met`, as they were written."""
 
     def __init__(self) -> None:
         """Begin with nothing."""
         self.counts: Counter[tuple[int, str]] = Counter()
         self.waiting: Counter[int] = Counter()
+        self.met: list[NewLink] = []
 
     def add(self, seed_id: int, name: str, number: int = 1) -> None:
         """Count `number` more of `name` for a seed."""
