@@ -31,7 +31,12 @@ def near_originals(connection: sa.Connection, outcomes: Sequence[Outcome], copie
         for outcome in outcomes
         if isinstance(outcome, Fetched) and outcome.page is not None and outcome.page.simhash is not None
     }
-    forget(connection, list(marks))
+    again = {
+        outcome.request.link_id
+        for outcome in outcomes
+        if isinstance(outcome, Fetched) and outcome.request.known is not None and not outcome.unchanged
+    }
+    forget(connection, sorted(again.union(marks)))
     found: dict[int, int] = {}
     fresh: dict[int, int] = {}
     for link_id, mark in sorted(marks.items()):

@@ -75,6 +75,14 @@ def test_a_page_read_anew_is_itself_no_more(database: Database) -> None:
     assert find(database, read(3, far), read(4, 5)) == {3: 1, 4: 2}
 
 
+def test_what_was_read_without_a_fingerprint_is_found_no_more(database: Database) -> None:
+    """A page that a crawl without fingerprints has read again is not told by what it said before."""
+    find(database, read(1, 5))
+    again = read(1, None)
+    find(database, replace(again, request=replace(again.request, known=3)))
+    assert find(database, read(2, 5)) == {}
+
+
 def test_the_look_up_walks_an_index(sqlite_database: Database) -> None:
     """However many pages there are, only those with a part in common are looked at."""
     statements: list[tuple[str, object]] = []
