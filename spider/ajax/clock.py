@@ -18,6 +18,8 @@ from spider.ajax.workers import Workers
 __all__ = ["BUDGET", "Clock"]
 
 BUDGET = 5_000  # milliseconds of the page's clock after each step
+TICK = 20  # milliseconds of the page's clock, and of ours, while streams are heard
+CONNECTING = 5.0  # seconds of ours for a socket or a stream to be answered
 GRACE = 0.3  # seconds of ours for what comes over a socket or a stream after a step
 FIRST = 1.0  # seconds of ours for what comes over a new one
 _REST = 0.08  # seconds of ours without a message after one
@@ -59,7 +61,11 @@ class Clock:
 
         `started` is the clock's start where that is on its way.
         """
-        await self._hear()
+        if self._gate.traffic.streams:
+            if started is not None:
+                await self._started(started)
+                started = None
+            await self._hear()
         for turn in range(_TURNS):
             before = self._pulse()
             await (self._start() if started is None else self._started(started))
@@ -79,13 +85,25 @@ class Clock:
         traffic, began = self._gate.traffic, time.monotonic()
         seconds = FIRST if traffic.streams - self._known else GRACE
         self._known = set(traffic.streams)
-        heard, last = traffic.heard, began
-        while traffic.streams and time.monotonic() - began < seconds:
-            await asyncio.sleep(_POKE)
+        last = None
+        while traffic.streams and time.monotonic() - began < seconds + (CONNECTING if traffic.connecting else 0):
+            heard, connecting = traffic.heard, len(traffic.connecting)
+            await self._tick()
             if traffic.heard != heard:
-                heard, last = traffic.heard, time.monotonic()
-            elif last > began and time.monotonic() - last > _REST:
+                last = time.monotonic()
+            elif len(traffic.connecting) < connecting:
+                began = time.monotonic()
+            elif last is not None and time.monotonic() - last > _REST:
                 return
+
+    async def _tick(self) -> None:
+        """Let the page's clock go as ours does, for a moment: while it stands, messages of streams are not heard."""
+        self._expired.clear()
+        await self.workers.grant()
+        await self._line.send("Emulation.setVirtualTimePolicy", policy=self._policy()["policy"], budget=TICK)
+        await asyncio.sleep(TICK / 1000)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._expired.wait(), GRACE)
 
     def _pulse(self) -> tuple[int, int, int]:
         """Return what grows while something goes on that the page's own clock knows nothing of: streams, workers."""

@@ -79,7 +79,9 @@ class Gate:
         session.on("Network.webSocketCreated", self._socket)
         for event in ("webSocketFrameReceived", "eventSourceMessageReceived"):
             session.on(f"Network.{event}", self._heard)
-        session.on("Network.webSocketClosed", lambda event: self.traffic.streams.discard(event["requestId"]))
+        session.on("Network.webSocketHandshakeResponseReceived", self._connected)
+        for event in ("webSocketClosed", "loadingFinished", "loadingFailed"):
+            session.on(f"Network.{event}", lambda event: self.traffic.close(event["requestId"]))
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.ensure_future(work)
@@ -97,6 +99,7 @@ class Gate:
         """Know nothing of what the page before this one had under way."""
         self.traffic.under_way.clear()
         self.traffic.streams.clear()
+        self.traffic.connecting.clear()
         self._paused.clear()
         self._end_turns()
 
@@ -161,7 +164,7 @@ class Gate:
 
     async def _send_on(self, event: Mapping[str, Any], number: str, *, streams: bool) -> None:
         """Send a request that may be sent, when it is its turn."""
-        (self.traffic.streams if streams else self.traffic.under_way).add(number)
+        (self.traffic.begin if streams else self.traffic.under_way.add)(number)
         self._paused[number] = event["requestId"]
         kind, url = event["resourceType"], event["request"]["url"]
         if kind in ASSETS or await self._turn(number, url, event["requestId"]):
@@ -251,6 +254,7 @@ class Gate:
             self.status = status
         if mime == "text/event-stream" or mime.startswith("multipart/"):
             self.traffic.streams.add(number)
+            self.traffic.connecting.discard(number)
             self.traffic.under_way.discard(number)
             self._end_turn(number, status)  # it has no end: nobody waits for it
             await self._session.send("Fetch.continueRequest", requestId=paused)
@@ -332,11 +336,14 @@ class Gate:
             body=answer.body,
         )
 
+    def _connected(self, event: Mapping[str, Any]) -> None:
+        self.traffic.connecting.discard(event["requestId"])
+
     def _heard(self, _event: Mapping[str, Any]) -> None:
         self.traffic.heard += 1
 
     def _socket(self, event: Mapping[str, Any]) -> None:
-        self.traffic.streams.add(event["requestId"])
+        self.traffic.begin(event["requestId"])
         self.traffic.ask(event["requestId"], Asked("GET", event["url"], "websocket"))
 
     def _wanted(self, event: Mapping[str, Any]) -> None:

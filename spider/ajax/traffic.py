@@ -44,7 +44,7 @@ class Traffic:
     """The log: what was asked since it was last taken, and what is under way.
 
     `answers` are the last answer of each address, `strings` the global variables of the page's scripts that
-    are addresses, or may be; `heard` counts messages of streams;
+    are addresses, or may be; `heard` counts messages of streams, those of `connecting` have no answer yet;
     `unasked` are images and their like, which are not loaded, each with its kind, and routes in fragments.
     """
 
@@ -53,11 +53,22 @@ class Traffic:
     marks: set[str] = field(default_factory=set)
     under_way: set[str] = field(default_factory=set)
     streams: set[str] = field(default_factory=set)
+    connecting: set[str] = field(default_factory=set)
     answers: dict[str, Answer] = field(default_factory=dict)
     strings: dict[str, None] = field(default_factory=dict)
     unasked: dict[str, str] = field(default_factory=dict)
     heard: int = 0
     dialogs: int = 0
+
+    def begin(self, stream: str) -> None:
+        """Write down that a stream was asked for."""
+        self.streams.add(stream)
+        self.connecting.add(stream)
+
+    def close(self, stream: str) -> None:
+        """Write down that a stream is no more."""
+        self.streams.discard(stream)
+        self.connecting.discard(stream)
 
     def take(self) -> tuple[tuple[Asked, ...], tuple[Left, ...], frozenset[str]]:
         """Return the log and begin a new one; requests under way stay known."""
