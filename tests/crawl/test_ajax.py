@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import json
-import os
-import signal
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -15,13 +11,12 @@ from typing import Any
 
 import pytest
 
-from spider.ajax import Browser, require
-from spider.ajax import browser as program
-from spider.crawl import Crawler, Plan, Seed, render
+from spider.ajax import require
+from spider.crawl import Crawler
 from spider.errors import BrowserError
-from spider.model import Failed, Fetched, Outcome, Reason
+from spider.model import Fetched, Outcome
 from spider.store import Database, graphs
-from tests.crawl.conftest import sound
+from tests.crawl.apps import APP, FILMS, JSON, SIMPLE, SITE, SMALL, START, STATIC, TEXT, script
 from tests.replies import Answer, Asked, Reply
 from tests.server import WebServer
 
@@ -33,110 +28,6 @@ try:
     require()
 except BrowserError as error:
     pytest.skip(f"no browser: {error}", allow_module_level=True)
-
-APP = """<!doctype html><html><head><title>Films</title><script src="app.js" defer></script></head>
-<body><div id="app"></div></body></html>"""
-START = """
-const app = document.getElementById("app");
-const ask = path => fetch(path).then(answer => answer.ok ? answer.json() : [], () => []);
-const button = (text, act) => {
-  const one = document.createElement("button");
-  one.textContent = text;
-  one.id = text.toLowerCase();
-  one.addEventListener("click", act);
-  app.append(one);
-};
-const show = (...urls) => urls.forEach(url => {
-  const video = document.createElement("video");
-  video.setAttribute("src", url);
-  app.append(video);
-});
-"""
-SIMPLE = (
-    START
-    + """
-ask("/api/films").then(films => {
-  films.forEach((film, number) => button(film.name, () => {
-    document.querySelectorAll("video, a.more").forEach(old => old.remove());
-    show(film.url);
-    const link = document.createElement("a");
-    link.className = "more";
-    link.href = "/film/" + number;
-    link.textContent = film.name;
-    app.append(link);
-  }));
-});
-"""
-)
-SCRIPT = (
-    SIMPLE
-    + """
-button("Secrets", () => ask("/private/list").then(list => show(...list)));
-button("Sockets", () => {
-  try { new WebSocket("ws://" + location.host + "/private/socket"); } catch (e) { }
-  try { new SharedWorker("/private/worker.js"); } catch (e) { }
-});
-button("Save", () => fetch("/api/save", {method: "POST", body: "name=x"}));
-"""
-)
-TEXT = "A page that says enough by itself. " * 20
-JSON = "application/json"
-FILMS = json.dumps([{"name": "One", "url": "/media/one.mp4"}, {"name": "Two", "url": "/media/two.webm"}])
-STATIC: dict[str, Answer] = {
-    "/": f'<title>All</title><p>{TEXT}<a href="/a">a</a> <a href="/b">b</a> <a href="/c">c</a>',
-    "/a": f'<title>A</title><p>{TEXT}<video src="/a.mp4"></video><script>fetch("/x")</script>',
-    "/b": "<title>B</title><p>Little.",
-    "/c": '<title>C</title><p>Little.<script>document.title = "c"</script>',
-}
-
-
-def script(text: str) -> Reply:
-    """Return a script."""
-    return Reply(text, type="text/javascript")
-
-
-SITE: dict[str, Answer] = {
-    "/robots.txt": Reply("User-agent: *\nDisallow: /private/", type="text/plain"),
-    "/": APP,
-    "/app.js": script(SCRIPT),
-    "/api/films": Reply(FILMS, type=JSON),
-    "/film/0": f'<title>One</title><p>{TEXT}<a href="/">all</a>',
-    "/film/1": f'<title>Two</title><p>{TEXT}<a href="/">all</a>',
-}
-
-
-SMALL = {**SITE, "/app.js": script(SIMPLE)}
-"""The same with nothing but the films."""
-
-
-def processes(parent: int) -> list[int]:
-    """Return the processes that descend from one."""
-    children: dict[int, list[int]] = {}
-    for place in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = place.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if fields[0] not in {"Z", "X"}:
-            children.setdefault(int(fields[1]), []).append(int(place.parent.name))
-    found, todo = [], [parent]
-    while todo:
-        todo += (more := children.get(todo.pop(), []))
-        found += more
-    return found
-
-
-def browsers(parent: int) -> list[int]:
-    """Return those of them that are browsers."""
-    return [one for one in processes(parent) if b"--headless" in _command(one) and b"--type=" not in _command(one)]
-
-
-def _command(pid: int) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""
-
 
 # --- what is found, and how it is asked for ---------------------------------------------------------
 
@@ -334,148 +225,3 @@ def test_a_greater_plan_looks_again(web: Web, crawl: Crawl, rows: Rows) -> None:
         assert (plan, server.asked().count("/")) == (plan, asked)
     assert rows("SELECT application, ajax FROM Page JOIN CrawlerLink ON id = link_id WHERE depth = 0") == [("Vue", 2)]
     assert rows("SELECT count(*) FROM State") == [(3,)]
-
-
-# --- ends -------------------------------------------------------------------------------------------
-
-
-def deadly(times: int) -> Callable[[Asked], Answer | None]:
-    """Return a site whose data comes with the death of the browser that asks for it, so many times."""
-    left = iter(range(times))
-
-    def answer(asked: Asked) -> Answer | None:
-        if asked.path == "/api/films" and next(left, None) is not None:
-            for one in browsers(os.getpid()):
-                os.kill(one, signal.SIGKILL)
-        return SMALL.get(asked.path)
-
-    return answer
-
-
-def test_a_browser_that_dies_is_started_anew(web: Web, crawl: Crawl, rows: Rows) -> None:
-    """The page that it was at gets a class that heals and another try, and nothing of it is lost."""
-    server = web(deadly(1))
-    crawler, outcomes = crawl(server.url, ajax="auto", retries=2)
-    failed = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
-    assert [(one.reason, one.request.attempt) for one in failed] == [(Reason.BROWSER, 1)]
-    assert crawler.exit_code == 0
-    assert rows("SELECT count(*) FROM Video WHERE state_id IS NOT NULL") == [(2,)]
-    assert browsers(os.getpid()) == []
-
-
-def test_a_page_that_always_kills_it_is_read_without(web: Web, crawl: Crawl, rows: Rows) -> None:
-    """After the last try the page is what its document says, with a note; the crawl goes on."""
-    server = web(deadly(99))
-    crawler, outcomes = crawl(server.url, ajax="auto", retries=1)
-    assert [type(outcome) for outcome in outcomes] == [Failed, Fetched]
-    assert crawler.exit_code == 0
-    assert "ajax-browser" in crawler.last_line()
-    assert rows("SELECT status, title FROM Page") == [(200, "Films")]
-    assert rows("SELECT count(*) FROM State") == [(0,)]
-
-
-def test_a_browser_that_does_not_answer_is_left(
-    web: Web, crawl: Crawl, rows: Rows, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An exploration that has no end is given up, the page is what its document says, and the browser ends."""
-    monkeypatch.setattr(render, "LATE", 1.0)
-    monkeypatch.setattr(program, "CLOSING", 1.0)
-
-    def answer(asked: Asked) -> Answer | None:
-        if asked.path == "/api/films":
-            for one in browsers(os.getpid()):
-                os.kill(one, signal.SIGSTOP)
-        return SMALL.get(asked.path)
-
-    crawler, _ = crawl(web(answer).url, ajax="auto", ajax_time=5.0, retries=0)
-    assert rows("SELECT title FROM Page") == [("Films",)]
-    assert rows("SELECT count(*) FROM State") == [(0,)]
-    assert crawler.last_line().endswith("cut short: 1 ajax-deadline")
-    end = time.monotonic() + 60
-    while browsers(os.getpid()):
-        assert time.monotonic() < end
-        time.sleep(0.1)
-
-
-def test_a_browser_serves_its_time(web: Web, crawl: Crawl, rows: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After so many pages it is started anew, whatever its memory holds."""
-    monkeypatch.setattr(render, "RENEWED", 2)
-    begun: list[Browser] = []
-    start = Browser.start
-
-    async def counted(self: Browser) -> None:
-        begun.append(self)
-        await start(self)
-
-    monkeypatch.setattr(Browser, "start", counted)
-    links = "".join(f'<a href="/{number}">{number}</a>' for number in range(5))
-    crawl(web({"/": links, **{f"/{number}": f"<p>{number}" for number in range(5)}}).url, ajax="always")
-    assert rows("SELECT count(*) FROM State") == [(6,)]
-    assert len(begun) == 3
-
-
-def test_a_stop_does_not_wait_for_an_exploration(web: Web, tmp_path: Path, rows: Rows) -> None:
-    """What is being explored is broken off, waits for the next crawl, and no browser is left."""
-    more = START + "for (const n of Array(200).keys()) button('B' + n, () => ask('/api/' + n));"
-    crawlers: list[Crawler] = []
-
-    def answer(asked: Asked) -> Answer | None:
-        if asked.path.startswith("/api/"):
-            crawlers[0].stop()
-            return Reply("[]", type=JSON, delay=0.1)
-        site: dict[str, Answer] = {"/": APP, "/app.js": script(more)}
-        return site.get(asked.path)
-
-    server = web(answer)
-    with Database.open(str(tmp_path / "x.db")) as database:
-        plan = Plan(delay=0.0, sitemaps=False, allow_private=True, ajax="auto")
-        crawlers.append(Crawler(database, plan, seeds=[Seed(server.url)]))
-        assert list(crawlers[0].run()) == []
-    sound(tmp_path / "x.db")
-    assert rows("SELECT state, attempt FROM CrawlerLink") == [(1, 0)]
-    assert len([path for path in server.asked() if path.startswith("/api/")]) < 50
-    assert browsers(os.getpid()) == []
-
-
-def test_no_browser_is_told_at_once(web: Web, spider: Callable[..., Any]) -> None:
-    """Where there is none to be had the crawl does not begin; one that does not start ends it: one line, code 6."""
-    server = web(SITE)
-    done = spider("crawl", "--ajax", "auto", "--browser", "/nowhere/chromium", server.url)
-    assert (done.returncode, server.asked()) == (6, [])
-    assert done.stderr.splitlines() == ["spider: --browser or SPIDER_BROWSER names no program: /nowhere/chromium"]
-    done = spider("crawl", "--ajax", "auto", "--browser", "/bin/false", "--delay", "0", server.url)
-    assert done.returncode == 6
-    assert done.stderr.splitlines()[-1].startswith("spider: /bin/false does not start: ")
-    assert "/api/films" not in server.asked()
-
-
-@pytest.fixture
-def begun(web: Web, spider_process: Callable[..., Any]) -> tuple[Any, list[int]]:
-    """Give a crawl that is exploring an application without end, and the processes below it."""
-    reached = threading.Event()
-
-    def answer(asked: Asked) -> Answer | None:
-        if asked.path.startswith("/api/"):
-            reached.set()
-            return Reply("[]", type=JSON, delay=0.2)
-        more = START + "let n = 0; setInterval(() => ask('/api/' + n++), 100);"
-        site: dict[str, Answer] = {"/": APP, "/app.js": script(more)}
-        return site.get(asked.path)
-
-    server = web(answer, skip={"overlap": "the crawl is killed"})
-    process = spider_process("crawl", "--ajax", "always", "--delay", "0", server.url)
-    assert reached.wait(60)
-    return process, processes(process.pid)
-
-
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_nothing_is_left_of_a_crawl_that_ends(begun: tuple[Any, list[int]], number: signal.Signals) -> None:
-    """Killed or ended in order, no process stays behind."""
-    process, below = begun
-    assert below
-    process.send_signal(number)
-    process.communicate(timeout=60)
-    end = time.monotonic() + 60
-    while alive := [one for one in below if _command(one)]:
-        assert time.monotonic() < end, [_command(one) for one in alive]
-        time.sleep(0.1)
