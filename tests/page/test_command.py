@@ -63,6 +63,7 @@ def test_json(run: Callable[..., Result], tmp_path: Path) -> None:
         "title": "",
         "rel": [],
         "nofollow": False,
+        "modified": None,
     }
     assert (page["media"][0]["kind"], page["media"][0]["sources"]) == ("video", ["video@src"])
 
