@@ -139,8 +139,8 @@ class Client:
         Of machines that are none of the public internet only that host may be asked, and only where the user
         typed it, or allowed all.
         """
-        homes = self.settings.homes
-        return replace(self._guard, homes=lambda: homes().hosts & {home})
+        homes, own = self.settings.homes, {home.strip("[]")}
+        return replace(self._guard, homes=lambda: homes().hosts & own)
 
     def proxy(self, guard: Guard, admits: Admits | None = None) -> GuardedProxy:
         """Return a proxy for a page's browser, with this client's connections and limits.

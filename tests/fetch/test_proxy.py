@@ -14,7 +14,7 @@ import pytest
 
 from spider.fetch import Client, Guard, Homes
 from spider.fetch.proxy import Admits, GuardedProxy
-from spider.model import Request
+from spider.model import Accepted, Rejected, Request
 from tests.fetch.proxy import StubProxy
 from tests.server import Raw, Reply, WebServer
 
@@ -370,3 +370,13 @@ def test_closing_ends_all(web: Web, client: Clients) -> None:
         assert (status, sock.recv(1)) == (200, b"")
     with pytest.raises(OSError, match="refused"):
         socket.create_connection(("127.0.0.1", proxy.port), timeout=1)
+
+
+@pytest.mark.parametrize("host", ["[::1]", "127.0.0.1", "localhost"])
+def test_a_typed_host_is_known_by_any_spelling(client: Clients, host: str) -> None:
+    """A page's host is the one that was typed, whatever kind of name it has."""
+    url = f"http://{host}:8000/"
+    homes = Homes.of([url])
+    one = client(guard=Guard(private=False), homes=lambda: homes)
+    assert one.guard_of(host).url(url) == Accepted()
+    assert one.guard_of("public.example").url(url) == Rejected("private-address")
