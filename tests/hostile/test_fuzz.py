@@ -24,7 +24,7 @@ from spider.patterns import Pattern
 pytestmark = pytest.mark.no_cover  # watching each line would be timed as well
 
 BASE = "http://h.test/dir/page.html"
-SECONDS = 1.0  # of processor time for each reader, every day
+SECONDS = 0.7  # of processor time for each reader, every day
 ONCE = 10.0  # seconds of processor time that one input of at most MOST bytes may take
 MOST = 300_000
 LARGE = 120_000  # bytes of the inputs that time is compared on

@@ -71,7 +71,7 @@ def kill(times: int, server: WebServer, process: Process, folder: Path) -> None:
     dice = random.Random(times)
     for _ in range(times):
         crawl = process("-q", "--db", "x.db", "crawl", server.url, *OPTIONS)
-        end = time.monotonic() + dice.uniform(0.5, 4.0)
+        end = time.monotonic() + dice.uniform(0.5, 3.0)
         while crawl.poll() is None and time.monotonic() < end:
             time.sleep(0.02)
         below = browsers(crawl.pid)

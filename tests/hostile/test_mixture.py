@@ -84,8 +84,8 @@ def test_a_thousand_pages(web: Web, spider_process: Process, tmp_path: Path) -> 
 
 def test_killed_ten_times(web: Web, spider_process: Process, tmp_path: Path) -> None:
     """Killed at ten random moments in a hostile web, and begun again: nothing is lost, nothing becomes wrong."""
-    mixture = Mixture(hosts=6, pages=99, slow=400)
-    server = web(mixture.answer, hosts=6, skip=KILLED)
+    mixture = Mixture(hosts=4, pages=99, slow=400)
+    server = web(mixture.answer, hosts=4, skip=KILLED)
     kill(10, mixture, server, spider_process, tmp_path)
 
 
