@@ -51,6 +51,7 @@ _POLICY = re.compile(r"report-uri\s++([^;]++)", re.IGNORECASE)
 _TILE = re.compile(r"(?:^|;)\s*+(?:[\w-]{1,60}+\s*+=\s*+)?+([^;]++)")
 _PROLOG = re.compile(r"""<(?:\?xml-[\w-]++|!DOCTYPE)\s([^>]{1,2000}+)>""", re.IGNORECASE)
 _QUOTED = re.compile(r"""(?:^|\s|=)["']([^"']{1,1000}+)["']""")
+_RULE = re.compile(r"^[ \t]*+(?:allow|disallow|sitemap)[ \t]*+:[ \t]*+([^\s#*$]++)", re.IGNORECASE | re.MULTILINE)
 _MOST = 20_000  # mentions of one document
 _DEEP = 3  # documents in documents
 _REACH = 100_000  # characters of an attribute that are searched
@@ -90,6 +91,8 @@ def mentions(
         found.all(addresses_in_style(decoded.text), "style", "text")
     elif "script" in kind or "json" in kind:
         found.all(addresses_in_code(decoded.text), "script", "text")
+    elif page.partition("?")[0].endswith("/robots.txt"):
+        found.all((match[1] for match in _RULE.finditer(decoded.text)), "robots", "rule")
     elif kind in {"", "text/plain"} or "html" in kind or "xml" in kind:
         base = _document(found, decoded.text, 0)
     try:

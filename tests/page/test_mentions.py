@@ -39,6 +39,13 @@ def test_mentions_are_not_followed() -> None:
     }
 
 
+def test_rules_name_addresses() -> None:
+    """What robots.txt closes is named by it."""
+    text = b"User-agent: *\nDisallow: /closed/\nAllow: /open.html # yes\nDisallow: /*.gif$\nDisallow:\nSitemap: /map.xml"
+    found = mentions(text, "http://example.com/robots.txt", content_type="text/plain")
+    assert [link.url.removeprefix("http://example.com") for link in found] == ["/closed/", "/open.html", "/", "/map.xml"]
+
+
 @given(
     st.text(), st.sampled_from(["text/html", "text/css", "text/javascript", "application/json", "image/svg+xml", ""])
 )
