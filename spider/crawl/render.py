@@ -12,7 +12,7 @@ import base64
 import contextlib
 import threading
 from collections.abc import Coroutine
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -81,6 +81,7 @@ class Renderer:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._open: set[Future[Any]] = set()
+        self._ending = False
         self._browser: Browser | None = None
         self._seats = asyncio.Semaphore(TABS)
         self._starting = asyncio.Lock()
@@ -109,8 +110,9 @@ class Renderer:
         return libraries or tuple(found)
 
     def hurry(self) -> None:
-        """Break off what is being explored: it is not done, and will be begun again."""
+        """Break off what is being explored, and begin nothing more: it is not done, and will be begun again."""
         with self._lock:
+            self._ending = True
             for future in self._open:
                 future.cancel()
 
@@ -128,6 +130,9 @@ class Renderer:
     def _do(self, work: Coroutine[Any, Any, _T]) -> _T:
         """Do work on the browser's loop and wait for it."""
         with self._lock:
+            if self._ending:
+                work.close()
+                raise CancelledError
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
                 self._thread = threading.Thread(target=_run, args=(self._loop,), daemon=True, name="browser")

@@ -131,6 +131,25 @@ def test_a_stop_does_not_wait_for_an_exploration(web: Web, tmp_path: Path, rows:
     assert browsers(os.getpid()) == []
 
 
+def test_a_stop_lets_no_exploration_begin(web: Web, tmp_path: Path, rows: Rows) -> None:
+    """A page that was asked for when the stop came is not explored any more, and starts no browser."""
+    crawlers: list[Crawler] = []
+
+    def answer(asked: Asked) -> Answer | None:
+        if asked.path == "/":
+            crawlers[0].stop()
+            return Reply(APP, delay=1.0)
+        return SMALL.get(asked.path)
+
+    server = web(answer)
+    with Database.open(str(tmp_path / "x.db")) as database:
+        plan = Plan(delay=0.0, sitemaps=False, allow_private=True, ajax="always", browser="/bin/false")
+        crawlers.append(Crawler(database, plan, seeds=[Seed(server.url)]))
+        assert list(crawlers[0].run()) == []
+    assert rows("SELECT state, attempt FROM CrawlerLink") == [(1, 0)]
+    assert "/api/films" not in server.asked()
+
+
 def test_no_browser_is_told_at_once(web: Web, spider: Callable[..., Any]) -> None:
     """Where there is none to be had the crawl does not begin; one that does not start ends it: one line, code 6."""
     server = web(SITE)
