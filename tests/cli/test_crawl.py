@@ -34,13 +34,14 @@ QUICK = ("--delay", "0", "--retries", "0")
 
 
 def test_a_crawl_and_its_report(web: Serve, run: Run) -> None:
-    """Seeds in, pages with media out; progress is on the standard error stream, its last line counts what was left."""
+    """Seeds in, pages with media out; progress is on the standard error stream; its end counts, and says what is next."""
     site = web(SITE)
     done = run("crawl", site.url, *QUICK)
     assert (done.exit_code, done.stdout) == (0, "")
-    *_, summary, last = done.stderr.splitlines()
+    *_, summary, last, advice = done.stderr.splitlines()
     assert re.fullmatch(r"2 pages in [0-9.]+ s: video 1  audio 1  flash 0\.  Links: W 0  R 0  C 2  E 1", summary)
     assert last == "done; refused: 1 external; cut short: nothing"
+    assert advice == "next: spider report shows the media; spider errors tells why 1 failed"
     rows = json.loads(run("report", "--format", "json").stdout)
     assert [(row["page"], row["media"], row["kind"], row["text"]) for row in rows] == [
         (f"{site.url}films/", f"{site.url}films/a.mp4", "video", ""),
@@ -128,10 +129,11 @@ def test_a_terminal_gets_a_picture(web: Serve, tmp_path: Path) -> None:
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
     assert code == 0
     assert ESCAPE.search(text)
-    assert re.search(r"W \d+ +R \d+ +C \d+ +E \d+ +[0-9.]+ pages/s", plain)
+    assert re.search(r"W \d+ +R \d+ +C \d+ +E \d+ +[0-9.]+ s", plain)
+    assert re.search(r"\d+ pages, [0-9.]+/s now, [0-9.]+/s mean, \d", plain)
     assert "video 1  audio 1  flash 0" in plain
     assert "127.0.0.1" in plain
-    assert plain.rstrip().splitlines()[-1] == "done; refused: 1 external; cut short: nothing"
+    assert plain.rstrip().splitlines()[-2] == "done; refused: 1 external; cut short: nothing"
 
 
 def test_a_dumb_terminal_gets_lines(web: Serve, tmp_path: Path) -> None:
@@ -140,7 +142,7 @@ def test_a_dumb_terminal_gets_lines(web: Serve, tmp_path: Path) -> None:
     code, text = on_a_terminal(["crawl", site.url, *QUICK], tmp_path, TERM="dumb")
     assert code == 0
     assert "\x1b" not in text
-    assert text.splitlines()[-1].startswith("done; ")
+    assert text.splitlines()[-2].startswith("done; ")
 
 
 def test_a_crawl_goes_on_when_nobody_reads_its_progress(web: Serve, tmp_path: Path) -> None:
