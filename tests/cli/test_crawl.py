@@ -34,7 +34,7 @@ QUICK = ("--delay", "0", "--retries", "0")
 
 
 def test_a_crawl_and_its_report(web: Serve, run: Run) -> None:
-    """Seeds in, pages with media out; progress is on the standard error stream; its end counts, and says what is next."""
+    """Seeds in, pages with media out; progress is on the standard error stream; its end says what is next."""
     site = web(SITE)
     done = run("crawl", site.url, *QUICK)
     assert (done.exit_code, done.stdout) == (0, "")

@@ -101,8 +101,10 @@ def test_the_trend_is_of_the_last_half_minute() -> None:
         ({"waiting": 3, "error": 0, "media": {}}, "next: spider crawl goes on with the 3 that wait"),
         (
             {"waiting": 1200, "error": 2},
-            ("next: spider report shows the media; spider crawl goes on with the 1,200 that wait; "
-            "spider errors tells why 2 failed"),
+            (
+                "next: spider report shows the media; spider crawl goes on with the 1,200 that wait; "
+                "spider errors tells why 2 failed"
+            ),
         ),
         (
             {"waiting": 0, "error": 0, "media": {}},
