@@ -24,7 +24,8 @@ __all__ = ["main"]
 
 def main() -> None:
     """Do what the orders say and tell how it ended."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all; who began this one passes it on
+    for number in (signal.SIGINT, signal.SIGHUP):  # a terminal sends them to all; who began this one passes them on
+        signal.signal(number, signal.SIG_IGN)
     with Connection(int(sys.argv[1])) as line:
         try:
             orders = line.recv()

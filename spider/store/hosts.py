@@ -78,7 +78,7 @@ def _host_ids(connection: sa.Connection, names: Collection[str]) -> dict[str, in
 # --- leases ---------------------------------------------------------------------------------------
 
 _FREE = sa.or_(_HOST.c.lease_worker.is_(None), _HOST.c.lease_until < sa.bindparam("now"))
-_WAITS = sa.text("waiting > 0")  # written out, as the partial index needs it to be used
+_WAITS = sa.text("waiting > 0")  # written out, as the partial index needs it; a limit wants an order by it, too
 
 
 def lease(
@@ -194,13 +194,14 @@ def shares(connection: sa.Connection, *, since: int, most: int) -> tuple[int, in
 
 def waiting(connection: sa.Connection, *, most: int) -> int:
     """Count the hosts with links waiting, up to `most`."""
-    some = sa.select(_HOST.c.id).where(_WAITS).limit(most).subquery()
+    some = sa.select(_HOST.c.id).where(_WAITS).order_by(_HOST.c.next_at).limit(most).subquery()
     return connection.scalar(sa.select(sa.func.count()).select_from(some)) or 0
 
 
 def leased_names(connection: sa.Connection, *, most: int) -> list[str]:
     """Return the names of up to `most` hosts that workers hold."""
-    query = sa.select(_HOST.c.name).where(sa.text("lease_worker IS NOT NULL")).limit(most)
+    query = sa.select(_HOST.c.name).where(sa.text("lease_worker IS NOT NULL"))
+    query = query.order_by(_HOST.c.lease_worker).limit(most)
     return list(connection.scalars(query))
 
 
@@ -218,4 +219,5 @@ def running(connection: sa.Connection) -> bool:
 
 def anything_waits(connection: sa.Connection, *, which: Which | None = None) -> bool:
     """Whether any host, in whose hands ever, has links waiting; of some alone."""
-    return connection.scalar(sa.select(_HOST.c.id).where(_WAITS, *_only(which)).limit(1)) is not None
+    one = sa.select(_HOST.c.id).where(_WAITS, *_only(which)).order_by(_HOST.c.next_at).limit(1)
+    return connection.scalar(one) is not None
