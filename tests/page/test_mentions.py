@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,7 +19,7 @@ URL = "http://example.com/dir/page.html"
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["source"])
-def test_each_place(case: dict[str, str]) -> None:
+def test_each_place(case: dict[str, Any]) -> None:
     """One place names /found, and its source says which it was."""
     told = mentions(
         case["text"].encode(), URL, content_type=case.get("type", "text/html"), headers=case.get("headers", {})
