@@ -23,6 +23,7 @@ from tests.store.things import empty
 
 __all__ = ["address", "common", "new_postgres", "postgres_address", "sqlite_template"]
 
+NUMBERS = itertools.count()  # of this process's databases, whichever folder of tests asks for them
 FAST = "\nfsync = off\nsynchronous_commit = off\nfull_page_writes = off\nmax_connections = 60\n"
 """What a server may do without whose data nobody needs after the tests."""
 
@@ -56,11 +57,10 @@ def new_postgres(common: Path) -> Callable[[], str]:
             with (data / "postgresql.conf").open("a") as file:
                 file.write(FAST)
         server.start()
-    numbers = itertools.count()
     home = sa.make_url(server.get_uri()).set(drivername="postgresql+psycopg")
 
     def new() -> str:
-        name = f"t{os.getpid()}_{next(numbers)}"
+        name = f"t{os.getpid()}_{next(NUMBERS)}"
         with psycopg.connect(server.get_uri(), autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name} STRATEGY FILE_COPY".encode())
         return home.set(database=name).render_as_string(hide_password=False)

@@ -126,7 +126,7 @@ def test_one_that_is_killed(web: Web, spider_process: Begin, site: Site, address
     server = web(root, hosts=8)
     before = number_of_worker(address)
     process = spider_process(
-        "--db", address, "crawl", *seeds(server), "--delay", "0", "--workers", "2", "--threads", "2"
+        "--db", address, "crawl", *seeds(server), "--delay", "0.1", "--workers", "2", "--threads", "2"
     )
     dead = children(address, process, number=2, pages=5)[0]
     os.kill(dead.pid, signal.SIGKILL)
@@ -144,7 +144,7 @@ def test_no_orphans(web: Web, spider_process: Begin, spider: Spider, site: Site,
     """Where the process that was begun is killed, the workers end by themselves, and the next crawl ends the work."""
     root, truth = site(pages=PAGES, bytes=2000, links=12)
     server = web(root, hosts=8)
-    words = ("--db", address, "crawl", *seeds(server), "--delay", "0", "--workers", "2", "--threads", "2")
+    words = ("--db", address, "crawl", *seeds(server), "--delay", "0.1", "--workers", "2", "--threads", "2")
     process = spider_process(*words)
     left = children(address, process, number=2)
     process.kill()

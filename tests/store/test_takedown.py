@@ -10,7 +10,19 @@ import sqlalchemy as sa
 from spider import url as urls
 from spider.crawl.scope import Judge, SeedScope
 from spider.errors import InputError
-from spider.model import Failed, Fetched, LinkState, MediaKind, Reason, Rejected, Relation, Request, Scope, SeedStatus
+from spider.model import (
+    Failed,
+    Fetched,
+    Health,
+    LinkState,
+    MediaKind,
+    Reason,
+    Rejected,
+    Relation,
+    Request,
+    Scope,
+    SeedStatus,
+)
 from spider.store import Database, Tally, ask, catalog, frontier, hosts, origins, schema, seeds, takedown
 from spider.store.schema import Base, table
 from tests.store.things import (
@@ -84,7 +96,7 @@ def filled(database: Database) -> tuple[Database, int]:
         place = hosts.host_ids(connection, [BAD])[BAD]
         origins.save_origin(connection, origins.OriginRow(place, "http", 80, b"# bad.test", 200, NOW, None))
         check = sa.insert(schema.MediaCheck)
-        values = {"url_hash": 1, "url": f"http://{BAD}/v.mp4", "status": 200, "checked_at": NOW}
+        values = {"url_hash": 1, "url": f"http://{BAD}/v.mp4", "health": Health.ALIVE, "status": 200, "checked_at": NOW}
         connection.execute(check.values(**values))
         values |= {"url_hash": 2, "url": "http://good.test/v.mp4", "moved_to": f"http://{BAD}/w.mp4"}
         connection.execute(check.values(**values))
