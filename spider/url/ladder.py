@@ -58,7 +58,7 @@ def _names(names: tuple[str, ...], prefixes: tuple[str, ...] = ()) -> str:
     return f"(?<![^&])(?:{'|'.join(words)})"
 
 
-_PATH_SESSION = r";(?:jsessionid|phpsessid|sid)=[^/;?#]*"
+_PATH_SESSION = r";(?:(?:jsessionid|phpsessid)=[^/;?#]*|sid=[0-9a-z]{24,}+(?![^/;?#]))"
 _SESSION = rf"{_names(SESSIONS, SESSION_PREFIXES)}(?![^=&])|{_names(TOKENS)}=[0-9a-z]{{24,}}(?![^&])"
 _TRACKER = rf"{_names(TRACKERS, TRACKER_PREFIXES)}(?![^=&])"
 
@@ -80,7 +80,7 @@ def _filtered(url: str, pattern: str) -> str:
 
 
 def sessions(url: str) -> str:
-    """Drop session ids: ``;jsessionid=`` in the path, known names in the query.
+    """Drop session ids: ``;jsessionid=`` and its like in the path, known names in the query.
 
     ``/a;jsessionid=1F?b=1`` and ``/a?b=1`` are one, as are ``?PHPSESSID=x&b=1`` and ``?b=1``: the id
     names a visit, not a page.  Names that also mean other things (``sid``, ``session`` …) are dropped

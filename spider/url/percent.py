@@ -22,6 +22,7 @@ __all__ = [
     "decode",
     "encode",
     "encode_text",
+    "kept",
     "scalars",
 ]
 
@@ -79,6 +80,19 @@ def scalars(text: str) -> str:
         return text
     joined = _PAIR.sub(lambda m: m[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le"), text)
     return _LONE.sub("\ufffd", joined)
+
+
+def kept(text: str, first: int) -> list[int]:
+    """List the places, from `first` on, of what stays without tabs and newlines; a surrogate pair has one."""
+    places: list[int] = []
+    before = ""
+    for place, char in enumerate(text[first:], first):
+        if char in "\t\n\r":
+            continue
+        if not ("\udc00" <= char < "\ue000" and "\ud800" <= before < "\udc00"):
+            places.append(place)
+        before = char
+    return places
 
 
 @lru_cache(maxsize=1)

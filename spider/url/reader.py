@@ -80,6 +80,7 @@ class _Reader:
         self.scheme = ""
         self.special = False
         self.begin = 0  # of a file's host
+        self.places: list[int] = []  # found when first asked for
         if log:
             self._log_cleaning(log.errors)
 
@@ -87,18 +88,11 @@ class _Reader:
 
     def place(self, index: int) -> int:
         """Find where the character at `index` of the cleaned text stood in the original."""
-        first = len(self.original) - len(self.original.lstrip(_STRIPPED))
         if len(self.text) == len(self.original):
             return index
-        seen = 0
-        for place in range(first, len(self.original)):
-            char = self.original[place]
-            if char in "\t\n\r" or ("\udc00" <= char < "\ue000" and "\ud800" <= self.original[place - 1] < "\udc00"):
-                continue
-            if seen == index:
-                return place
-            seen += 1
-        return len(self.original)
+        if not self.places:
+            self.places = percent.kept(self.original, len(self.original) - len(self.original.lstrip(_STRIPPED)))
+        return self.places[index] if index < len(self.places) else len(self.original)
 
     def fail(self, reason: str, index: int) -> InvalidURL:
         """Make the error for a text that is no URL."""

@@ -228,7 +228,7 @@ def test_time_grows_linearly(shape: str) -> None:
             twin.identify(address or text)
         return time.process_time() - begun
 
-    most = 1_000_000 if shape in {"path", "escapes"} else 150_000
+    most = {"path": 1_000_000, "escapes": 1_000_000, "dots": 300_000, "dot escapes": 400_000}.get(shape, 150_000)
     assert seconds(most) < 30 * max(seconds(most // 10), 0.002) + 0.5
 
 

@@ -95,6 +95,18 @@ def test_failures_have_a_place(text: str, place: int, reason: str) -> None:
     assert str(caught.value).splitlines()[-1].endswith("^")
 
 
+def test_halves_of_a_character_that_a_tab_parts_have_one_place() -> None:
+    """Tabs are dropped before surrogates are joined; what stands behind them keeps its own place."""
+    assert parse("http://h/\ud83d\t\ude00<").errors == [("invalid-URL-unit", 10), ("invalid-URL-unit", 12)]
+
+
+def test_errors_and_steps_are_told_in_linear_time() -> None:
+    """So it is where places move, since something is stripped or dropped: 50,000 of each come at once."""
+    assert len(parse("http://h/\t" + "<" * 50_000).errors) == 50_001
+    steps = trace(" http://h/" + "./" * 50_000)
+    assert (steps[-1].position, len(steps)) == (100_009, 100_010)
+
+
 def test_errors_have_places() -> None:
     """Validation errors are told in the order of their places in the text as it was given."""
     url = parse(" http:\\\\u@h\t/a b%\\?<#> ")
