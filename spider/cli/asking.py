@@ -9,7 +9,7 @@ import click
 
 from spider.model import Reason
 from spider.report import visible
-from spider.url import normalize
+from spider.url import complete, normalize
 
 __all__ = ["reason_option", "seed_option", "web_address"]
 
@@ -21,7 +21,7 @@ def web_address(text: str) -> str:
 
     click.BadParameter where it is none of the web's, InvalidURL where it is no address at all.
     """
-    address = normalize(text if "://" in text else f"https://{text}")
+    address = normalize(complete(text))
     if not address.startswith(("http://", "https://")):
         raise click.BadParameter(f"not an address of the web: {visible(address)!r}", param_hint="URL")
     return address

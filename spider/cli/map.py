@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from spider.cli.asking import web_address
 from spider.cli.ending import complain, say
 from spider.cli.options import Globals, setting_options
 from spider.cli.progress import Progress
@@ -109,4 +110,4 @@ class _Listing:
 
 def _seeds(url: str) -> list[Seed]:
     """Return the one seed; an address may lack its scheme here, since nothing else is expected."""
-    return load_seeds([url if "://" in url else f"https://{url}"], io.BytesIO())
+    return load_seeds([web_address(url)], io.BytesIO())

@@ -22,7 +22,7 @@ from spider.errors import BusyError, FetchError, InputError
 from spider.model import SeedOrigin, SeedStatus
 from spider.report import SEED_COLUMNS, seed_lines, seed_record, visible
 from spider.store import Connection, Database, Tally, seeds, workers
-from spider.url import normalize
+from spider.url import complete, normalize
 
 __all__ = ["command"]
 
@@ -146,7 +146,7 @@ def submit(given: Globals, url: str, note: str | None) -> None:
 
 def _web(text: str, what: str) -> str:
     """Return an address of the web, normalized, with https:// understood."""
-    address = normalize(text if "://" in text else f"https://{text}")
+    address = normalize(complete(text))
     if not address.startswith(("http://", "https://")):
         raise InputError(f"{what}: only http and https addresses can be crawled, not {address.partition(':')[0]}")
     return address

@@ -24,7 +24,7 @@ from typing import IO
 
 from spider.errors import InvalidURL, SeedsError
 from spider.settings import SETTINGS, Setting, Value, find, read
-from spider.url import key, normalize
+from spider.url import key, names_scheme, normalize
 
 __all__ = ["PER_SEED", "OptionValue", "Seed", "load_seeds", "read_seeds"]
 
@@ -42,7 +42,6 @@ _DEFAULT_SCHEME = "https://"
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _COMMENT = re.compile(r"(?:^|(?<=\s))#")
 _TOKEN = re.compile(r"\S+")
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _HOST_AND_PORT = re.compile(r"[^/?#@:\s]+:[0-9]{1,5}(?:[/?#]|$)")
 _HOST_END = re.compile(r"[/?#\\]")
 
@@ -130,7 +129,7 @@ def _contents(argument: str) -> bytes:
 
 def _hint(argument: str, name: str) -> str:
     """Say what else the name of a file that is not there may have been meant for."""
-    if _SCHEME.match(argument) and not _HOST_AND_PORT.match(argument):
+    if names_scheme(argument):
         return f"; as an address, {_not_web(name)}"
     return f"; if it is a site, write {_DEFAULT_SCHEME}{name}" if _is_host(argument) else ""
 
@@ -194,7 +193,7 @@ def _prefix(text: str, line: _Line, column: int) -> str:
     """Return what the address lacks in front: nothing, ``https:`` or ``https://``."""
     if text.startswith("//"):
         return _DEFAULT_SCHEME.removesuffix("//")
-    if _SCHEME.match(text) and not _HOST_AND_PORT.match(text):
+    if names_scheme(text):
         return ""
     if _is_host(text) or _HOST_AND_PORT.match(text):
         return _DEFAULT_SCHEME

@@ -184,7 +184,7 @@ def latest_media(connection: sa.Connection, *, limit: int) -> list[tuple[MediaKi
 
 def find_seed(connection: sa.Connection, text: str) -> int:
     """Return the row of a seed by its address, however spelled; InputError where the list has no such seed."""
-    wanted = identity.key_of(connection, urls.normalize(text if "://" in text else f"https://{text}"))
+    wanted = identity.key_of(connection, urls.normalize(urls.complete(text)))
     number = connection.scalar(sa.select(_SEED.c.id).where(_SEED.c.key == wanted))
     if number is None:
         msg = f"no such seed: {text}"

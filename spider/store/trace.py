@@ -133,7 +133,7 @@ def _streamed(connection: sa.Connection, query: sa.Select[Any]) -> Iterator[Skip
 
 def address_of(text: str) -> str:
     """Normalize an address as people write it, with https:// understood; InvalidURL where it is none."""
-    return urls.normalize(text if "://" in text else f"https://{text}")
+    return urls.normalize(urls.complete(text))
 
 
 def why(connection: sa.Connection, url: str) -> Why:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from spider.url.engine import choose
 from spider.url.ladder import KEY_LADDER, STEPS, key, read_ladder
 from spider.url.relation import directory, host, is_kin, relation
+from spider.url.typed import complete, names_scheme
 from spider.url.value import URL, InvalidURL, Step, explain, parse, trace
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ __all__ = [
     "URL",
     "InvalidURL",
     "Step",
+    "complete",
     "directory",
     "explain",
     "host",
@@ -34,6 +36,7 @@ __all__ = [
     "is_compiled",
     "is_kin",
     "key",
+    "names_scheme",
     "normalize",
     "normalize_all",
     "parse",

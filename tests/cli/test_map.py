@@ -88,3 +88,10 @@ def test_a_start_that_cannot_be_had(web: Serve, run: Run) -> None:
     assert run("map", web({}).url, *QUICK).exit_code == 3
     assert run("map", "http://[::1/").exit_code == 2
     assert run("map", "ftp://museum.example/").exit_code == 2
+
+
+def test_what_is_no_address_of_the_web_is_asked_of_nobody(run: Run) -> None:
+    """A scheme without slashes is a scheme still: one line says that it cannot be read."""
+    done = run("map", "mailto:x@127.0.0.1", *QUICK)
+    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "not an address of the web" in done.stderr

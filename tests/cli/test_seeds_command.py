@@ -96,7 +96,7 @@ def test_by_submission(run: Run) -> None:
     assert run("seeds", "submit", "films.example/x").stdout == "1  https://films.example/x  rejected\n"
     (row,) = listed(run)
     assert (row["origin"], row["note"], row["decided_at"] is not None) == ("submitted", "see!", True)
-    for bad in ("mailto://x", "http://[::1/", "javascript:alert(1)"):
+    for bad in ("mailto://x", "mailto:x@films.example", "http://[::1/", "javascript:alert(1)"):
         done = run("seeds", "submit", bad)
         assert (done.exit_code, done.stdout) == (2, ""), bad
 

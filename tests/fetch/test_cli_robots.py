@@ -96,5 +96,7 @@ def test_who_asks(web: Web, spider: Spider) -> None:
 def test_an_address_may_lack_its_scheme(spider: Spider) -> None:
     """Without a scheme it is https; another scheme is refused."""
     assert "url      https://127.0.0.1:9/x" in spider("robots", "127.0.0.1:9/x").stdout
-    done = spider("robots", "ftp://a.example/")
-    assert (done.returncode, "not an address of the web" in done.stderr) == (2, True)
+    for other in ("ftp://a.example/", "mailto:x@127.0.0.1"):
+        done = spider("robots", other)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+        assert "not an address of the web" in done.stderr
