@@ -114,3 +114,13 @@ def test_installed_wheel_runs_the_demo(installed: Path, tmp_path: Path) -> None:
     """`spider demo` of a pip-installed spider finds its site in the wheel, crawls it and reports media of each kind."""
     told = run(installed / "bin" / "spider", "demo", cwd=tmp_path, COLUMNS="120")
     assert {kind for kind in ("video", "audio", "flash") if kind in told} == {"video", "audio", "flash"}
+
+
+def test_it_is_compiled(installed: Path, tmp_path: Path) -> None:
+    """Where a compiler was about, the wheel has the URL machine's compiled twin, and that one answers."""
+    if not any(map(shutil.which, ("cc", "gcc", "clang"))):
+        pytest.skip("no C compiler: the wheel has the interpreted twin alone")
+    code = "import spider.url as u; print(u.is_compiled(), u.normalize('HTTP://h/a/../b'), u.__file__)"
+    compiled, address, file = run(installed / "bin" / "python", "-c", code, cwd=tmp_path).split()
+    assert (compiled, address) == ("True", "http://h/b")
+    assert Path(file).is_relative_to(installed)
