@@ -12,6 +12,7 @@ from spider.crawl.process import cores
 __all__ = ["Need"]
 
 BUSY = 0.7  # of a processor: above this, one process is what holds the crawl up
+FILES = 256  # that a process may open: with fewer, a second one would take from what the first needs for its hosts
 LOOK = 1.0  # seconds over which that is measured: starting a process takes about as long
 
 
@@ -24,7 +25,7 @@ class Need:
 
     def __init__(self, plan: Plan, clock: Clock) -> None:
         """Begin to measure."""
-        self.most = plan.workers or len(cores())
+        self.most = plan.workers or (len(cores()) if _may_open_many() else 1)
         self._asked = plan.workers is not None
         self._clock = clock
         self._since = clock.steady()
@@ -48,3 +49,13 @@ class Need:
             self._busy = (used - self._used) / (now - self._since) > BUSY
             self._since, self._used = now, used
         return self._busy
+
+
+def _may_open_many() -> bool:
+    """Whether the system lets this process open as many files as several processes' work takes."""
+    try:
+        import resource  # noqa: PLC0415  # Unix alone has it
+    except ImportError:
+        return True
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return soft == resource.RLIM_INFINITY or soft >= FILES

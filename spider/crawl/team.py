@@ -60,6 +60,7 @@ class Team:
         self._members: list[_Member] = []
         self._endings: set[str] = set()
         self._slots = self._deaths = 0
+        self._full = False
         self._order: str | None = None
         self._deadline: float | None = None
 
@@ -70,8 +71,8 @@ class Team:
 
     @property
     def ready(self) -> bool:
-        """Whether every process that was begun is at work, or has ended already."""
-        return all(member.ready for member in self._members)
+        """Whether every process that was begun is at work, or has ended already; not while none was begun."""
+        return self._slots > 0 and all(member.ready for member in self._members)
 
     @property
     def at_work(self) -> bool:
@@ -84,10 +85,14 @@ class Team:
         return next((why for why in ENDINGS if why in self._endings), None)
 
     def grow(self, size: int) -> None:
-        """Have this many processes, if there are fewer."""
-        while self._slots < size and self._order is None:
-            self._begin(self._slots)
-            self._slots += 1
+        """Have this many processes, if there are fewer; where the system has no room for one, those that there are."""
+        while self._slots < size and self._order is None and not self._full:
+            try:
+                self._begin(self._slots)
+            except OSError:
+                self._full = True
+            else:
+                self._slots += 1
 
     def stop(self, *, now: bool = False) -> None:
         """Let all end soon, or at once; safe in a signal handler."""
@@ -124,7 +129,8 @@ class Team:
         ours, theirs = Pipe()
         places = cores()
         core = places[(slot + self._orders.run_id) % len(places)] if len(places) > 1 else None
-        with theirs:
+        with contextlib.ExitStack() as unless, theirs:
+            unless.callback(ours.close)
             process = subprocess.Popen(  # noqa: S603  # this very program
                 [sys.executable, "-P", "-m", "spider.crawl", str(theirs.fileno())],
                 env=_environment(),
@@ -132,6 +138,7 @@ class Team:
                 stdout=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
             )
+            unless.pop_all()
         member = _Member(slot, process, ours)
         self._members.append(member)
         left = None if self._until == float("inf") else max(0.0, self._until - self._clock.steady())
