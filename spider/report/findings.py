@@ -300,7 +300,7 @@ def cards(findings: Findings) -> list[Card]:
         for kind in KINDS
     ]
     notes = {
-        LinkState.C: ("pages read", f"of {_plural(len(status.seeds), 'site')}", "#forest"),
+        LinkState.C: ("links read", f"of {_plural(len(status.seeds), 'site')}", "#forest"),
         LinkState.W: ("waiting", "to be read" if status.links[LinkState.W] else "nothing left to read", "#forest"),
         LinkState.E: ("failed", "see why" if status.links[LinkState.E] else "no link failed", "#errors"),
     }

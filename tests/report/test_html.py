@@ -17,7 +17,7 @@ from spider.model import LinkState
 from spider.report import findings
 from spider.report.findings import island
 from spider.report.shapes import timeline
-from spider.store import Database
+from spider.store import Database, ask
 from tests.cli.conftest import Run, run
 from tests.report.filled import HOSTILE_TITLE, RADIO, ROOT, fill
 from tests.report.large import grow
@@ -177,6 +177,14 @@ def test_media_over_time_are_columns() -> None:
     assert word == "year"
     assert sum(column.number for column in columns) == 2
     assert timeline({("2026-11-30", "video"): 9}) == ("", [])
+
+
+def test_a_card_says_what_it_counts(page: str, filled: Path) -> None:
+    """Links in C are links, not pages: redirects and feeds are read too, and the crawls below count pages alone."""
+    with Database.open(str(filled)) as database, database.read() as connection:
+        read = ask.status(connection).links[LinkState.C]
+    card = parsed(page).xpath("string(//li[contains(@class, 'state-C')])")
+    assert card.split()[:3] == ["links", "read", str(read)]
 
 
 def test_changes_since_the_last_crawl_are_told(run: Run, tmp_path: Path) -> None:
