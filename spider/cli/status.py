@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import click
 
 from spider.cli.ending import complain
+from spider.cli.listing import How, answer, listing_options
 from spider.cli.options import Globals
-from spider.cli.output import columns_of, show
 from spider.model import LinkState, MediaKind
-from spider.report import FORMATS, Line, Record, bar_line, grid_lines, write_records
+from spider.report import Line, Record, bar_line, grid_lines
 from spider.store import Database, ask
 
 if TYPE_CHECKING:
@@ -25,11 +24,9 @@ COLUMNS = (*LinkState, *MediaKind, "seed")
 
 
 @click.command("status")
-@click.option(
-    "--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="How to show it."
-)
+@listing_options
 @click.pass_obj
-def command(given: Globals, form: str) -> None:
+def command(given: Globals, form: str, output: str | None, raw: bool) -> None:  # noqa: FBT001  # click gives values
     """Count links by state, and pages with media.
 
     Links wait (W), run (R), are complete (C) or failed (E).  Behind them stand
@@ -39,39 +36,33 @@ def command(given: Globals, form: str) -> None:
     """
     with Database.open(given.db, create=False) as database, database.read() as connection:
         found = ask.status(connection)
-    stream = sys.stdout
-    if form == "table":
-        columns = columns_of(stream)
-        rows = [*((seed.links, seed.pages, seed.url) for seed in found.seeds), (found.links, found.pages, "all")]
-        below = [] if columns is None else [_bar(links, min(BAR, columns)) for links, _, _ in rows]
-        show(grid_lines(COLUMNS, [_row(*row) for row in rows], columns, below=below), stream)
-    else:
-        write_records(_records(found), stream, form=form, columns=COLUMNS, raw=False)
+    answer(_records(found), How(form, output, raw), columns=COLUMNS, lines=_lines)
     if not found.seeds and not given.quiet:
         complain(f"{database.name} has no seed yet; spider crawl URL begins")
 
 
-def _bar(links: Mapping[LinkState, int], columns: int) -> Line:
+def _lines(records: Iterable[Record], columns: int | None) -> Iterator[Line]:
+    """Yield a row for each record, on a terminal with its bar below."""
+    kept = list(records)
+    rows = [[*(f"{record[name]:,}" for name in COLUMNS[:-1]), str(record["seed"] or "all")] for record in kept]
+    below = [] if columns is None else [_bar(record, min(BAR, columns)) for record in kept]
+    yield from grid_lines(COLUMNS, rows, columns, below=below)
+
+
+def _bar(record: Record, columns: int) -> Line:
     """Return how far a seed is: what is read, what runs, what waits and what failed, in proportion."""
-    return bar_line([(state.value, links[state]) for state in _IN_BAR], columns)
+    return bar_line([(state.value, int(record[state] or 0)) for state in _IN_BAR], columns)
 
 
 _IN_BAR = (LinkState.C, LinkState.R, LinkState.W, LinkState.E)
 
 
-def _row(links: Mapping[LinkState, int], pages: Mapping[MediaKind, int], name: str) -> Sequence[str]:
-    """Return one row of the table."""
-    return [*(f"{links[state]:,}" for state in LinkState), *(f"{pages[kind]:,}" for kind in MediaKind), name]
-
-
-def _records(found: Status) -> list[Record]:
-    """Return a record for each seed, and a last one, without a seed, for all."""
+def _records(found: Status) -> Iterator[Record]:
+    """Yield a record for each seed, and a last one, without a seed, for all."""
     rows = [(seed.links, seed.pages, seed.url) for seed in found.seeds]
-    return [
-        {
+    for links, pages, url in [*rows, (found.links, found.pages, None)]:
+        yield {
             **{str(state): links[state] for state in LinkState},
             **{str(kind): pages[kind] for kind in MediaKind},
             "seed": url,
         }
-        for links, pages, url in [*rows, (found.links, found.pages, None)]
-    ]

@@ -73,6 +73,16 @@ def test_a_file_keeps_its_permissions_and_its_link(tmp_path: Path) -> None:
     assert (target.read_text(), target.stat().st_mode & 0o777) == ("newer", 0o600)
 
 
+@pytest.mark.parametrize(
+    "command", ["report", "errors", "skipped", "runs", "status", "seeds list", "workers", "doctor"]
+)
+def test_every_list_can_be_written_to_a_file(command: str, run: Run, filled: Path, tmp_path: Path) -> None:
+    """Whatever is listed takes --format, --output and --raw: nothing of it is printed then."""
+    done = run("--db", filled, *command.split(), "--format", "csv", "--raw", "--output", "list.csv")
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert (tmp_path / "list.csv").read_text(encoding="utf-8").count(",") > 1
+
+
 def test_devices_and_the_standard_output_are_written_as_they_are(run: Run, filled: Path) -> None:
     """A dash is the standard output; a device is not replaced by a file."""
     done = run("--db", filled, "report", "--format", "csv", "--output", "-")
