@@ -77,6 +77,15 @@ PAGES: dict[str, tuple[str, tuple[Media, ...], tuple[Link, ...]]] = {
 }
 """The pages by address: title, media, links."""
 
+REFUSED = {
+    ROOT: (
+        (Link("http://elsewhere.example/", urls.identify("http://elsewhere.example/"), Source("a", "href"),
+              Relation.EXTERNAL), "external"),
+        (link(f"{ROOT}private/"), "robots"),
+    ),
+}  # fmt: skip
+"""What was refused, and by which rule, by the page that shows it."""
+
 FAILURES = {
     f"{ROOT}lost.html": (Reason.CLIENT, f"404 Not {HOSTILE[:8]} Found", 404, None),
 }
@@ -153,4 +162,5 @@ def _outcome(request: Request) -> Outcome:
         links=links,
     )
     response = Response(request, request.url, 200, {"content-type": "text/html"})
-    return Fetched(request, response, page=page, links=tuple((link, request.seed_id) for link in links))
+    followed = tuple((link, request.seed_id) for link in links)
+    return Fetched(request, response, page=page, links=followed, refused=REFUSED.get(request.url, ()))

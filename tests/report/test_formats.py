@@ -32,15 +32,16 @@ COMMANDS = {
         for name, words in (
             ("seeds", ["seeds", "list"]),
             ("runs", ["runs"]),
+            ("skipped", ["skipped"]),
             ("why", ["why", "http://museum.example/films/"]),
         )
         for form in FORMATS
     },
     "tree.txt": ["tree"],
     **{f"export.{what}": ["export", what] for what in ("urls", "m3u", "xspf", "rss", "sitemap")},
-    **{f"export-links.{form}": ["export", "links", "--format", form] for form in ("jsonl", "csv", "dot", "graphml")},
     **{
-        f"export-edges.{form}": ["export", "links", "--edges", "--format", form]
+        f"export-{name}.{form}": [*words, "--format", form]
+        for name, words in (("links", ["export", "links"]), ("edges", ["export", "links", "--edges"]))
         for form in ("jsonl", "json", "csv", "markdown", "dot", "graphml")
     },
     "report-raw.csv": ["report", "--format", "csv", "--raw"],
