@@ -13,30 +13,24 @@ first, and `slow` takes minutes.
 from __future__ import annotations
 
 import argparse
-import asyncio
-import contextlib
 import json
-import multiprocessing
 import os
-import resource
 import shutil
-import signal
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from multiprocessing.connection import Connection
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks._served import LATENCY, MAKE_SITE, ROOT, Sites, nginx, slow_hosts
+
 GROWTH = ROOT / "benchmarks" / "_growth.py"
 PEERS = ROOT / ".bench-venv"
-MAKE_SITE = ROOT.parent / "shared" / "bench" / "make_site.py"
-LATENCY = 0.3
 ENV = {name: value for name, value in os.environ.items() if not name.startswith("SPIDER_")} | {"PYTHONPATH": str(ROOT)}
 SCRAPY = """
 import sys, scrapy
@@ -80,11 +74,10 @@ class Took:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What all rows share: a folder, the sites' first pages, all their pages, how often and how much to measure."""
+    """What all rows share: a folder, the sites, how often and how much to measure."""
 
     folder: Path
-    seeds: list[str]
-    pages: list[str]
+    sites: Sites
     quick: bool
 
     @property
@@ -108,10 +101,13 @@ def run(*words: str, code: int | None = 0) -> Took:
 
 
 def crawl(setup: Setup, *words: str, database: str | None = None, code: int | None = 0) -> Took:
-    """Crawl the seeds into a fresh database."""
+    """Crawl the sites into a fresh database; every page of them once, or it was none."""
     name = database or str(setup.folder / f"{time.monotonic_ns()}.db")
-    fixed = ("--delay", "0", "--depth", "99")
-    return run(sys.executable, "-m", "spider", "--db", name, "-q", "crawl", *fixed, *words, *setup.seeds, code=code)
+    spider = (sys.executable, "-m", "spider", "--db", name, "-q", "crawl", "--delay", "0", "--depth", "99")
+    setup.sites.answered()
+    took = run(*spider, *words, *setup.sites.seeds, code=code)
+    setup.sites.check("spider", once=True)
+    return took
 
 
 def middle(took: Sequence[Took], what: str = "wall") -> float:
@@ -123,19 +119,23 @@ def middle(took: Sequence[Took], what: str = "wall") -> float:
 
 
 def sites(setup: Setup) -> Iterator[str]:
-    """Eight sites, two workers, beside wget -r, wget2 and Scrapy."""
-    count = len(setup.pages)
+    """Eight sites, two workers, beside wget -r, wget2 and Scrapy; each got every page, as the server tells."""
+    count = len(setup.sites.pages)
     peers: dict[str, Callable[[], Took]] = {"spider": lambda: crawl(setup, "--workers", "2")}
-    place = str(setup.folder / "wget")
+    place, script = str(setup.folder / "wget"), setup.folder / "scrapy_peer.py"
+    script.write_text(SCRAPY)  # a file: Scrapy reads the source of what it calls
     for name in ("wget", "wget2"):
         if shutil.which(name):
-            words = (name, "-r", "-l", "inf", "-q", "-P", place, *setup.seeds)
+            words = (name, "-r", "-l", "inf", "-q", "-P", place, *setup.sites.seeds)
             peers[name] = lambda words=words: run(*words, code=None)  # type: ignore[misc]
-    peers["scrapy"] = lambda: run(str(PEERS / "bin" / "python"), "-c", SCRAPY, *setup.seeds)
+    peers["scrapy"] = lambda: run(str(PEERS / "bin" / "python"), str(script), *setup.sites.seeds)
     took: dict[str, list[Took]] = {name: [] for name in peers}
     for _ in range(setup.times):
         for name, measured in peers.items():
+            setup.sites.answered()
             took[name].append(measured())
+            if name != "spider":  # which is held to more already
+                setup.sites.check(name)
             shutil.rmtree(place, ignore_errors=True)
     for name, each in took.items():
         wall, cpu = middle(each), middle(each, "cpu") / count * 1000
@@ -143,18 +143,19 @@ def sites(setup: Setup) -> Iterator[str]:
     for name in peers:
         if name != "spider":
             bar = {"wget": "≤ 1.0", "wget2": "(aim)", "scrapy": "≤ 0.083: 12 times the pages"}[name]
-            yield f"wall against {name}: {middle(took['spider']) / middle(took[name]):.2f}  {bar}"
+            yield f"wall against {name}: {middle(took['spider']) / middle(took[name]):.3f}  {bar}"
 
 
 def page(setup: Setup) -> Iterator[str]:
     """Processor time of a page, everything included, against requests and lxml alone."""
-    ours, theirs = [], []
+    ours, theirs, pages = [], [], setup.sites.pages
     for _ in range(setup.times):
-        ours.append(crawl(setup, "--workers", "1").cpu / len(setup.pages))
+        ours.append(crawl(setup, "--workers", "1").cpu / len(pages))
         done = subprocess.run(
-            [sys.executable, "-c", PLAIN], input=json.dumps(setup.pages), capture_output=True, text=True, check=True
+            [sys.executable, "-c", PLAIN], input=json.dumps(pages), capture_output=True, text=True, check=True
         )
-        theirs.append(float(done.stdout) / len(setup.pages))
+        setup.sites.check("requests")
+        theirs.append(float(done.stdout) / len(pages))
     mine, bare = statistics.median(ours), statistics.median(theirs)
     yield f"spider {mine * 1000:.2f} ms, requests and lxml {bare * 1000:.2f} ms: {mine / bare:.2f}  ≤ 1.8"
 
@@ -163,9 +164,8 @@ def slow(setup: Setup) -> Iterator[str]:
     """Hosts of 20 pages that answer after 300 ms: requests of every kind as a share of what the threads allow."""
     hosts = 100 if setup.quick else 1000
     for workers, threads, bar in ((1, 64, "≥ 0.9"), (2, 128, "beside it")):
-        with serving(hosts) as (seeds, asked):
-            one = Setup(setup.folder, seeds, [], setup.quick)
-            took = crawl(one, "--workers", str(workers), "--threads", str(threads))
+        with slow_hosts(hosts) as (served, asked):
+            took = crawl(replace(setup, sites=served), "--workers", str(workers), "--threads", str(threads))
             number = asked()
         share = number * LATENCY / (workers * threads * took.wall)
         yield f"{workers} × {threads} threads: {number} requests in {took.wall:.1f} s: {share:.2f} of the ideal  {bar}"
@@ -175,7 +175,7 @@ def start(setup: Setup) -> Iterator[str]:
     """How long a start takes: of the help, and of a crawl with nothing to do."""
     spider = (sys.executable, "-m", "spider")
     name = str(setup.folder / "empty.db")
-    run(*spider, "--db", name, "-q", "crawl", "--depth", "0", "--no-sitemaps", setup.seeds[0])
+    run(*spider, "--db", name, "-q", "crawl", "--depth", "0", "--no-sitemaps", setup.sites.seeds[0])
     for label, words, bar in (
         ("--help", ("--help",), "≤ 150 ms"),
         ("empty crawl", ("--db", name, "-q", "crawl", "--depth", "0", "--refresh", "never"), "≤ 800 ms"),
@@ -203,7 +203,7 @@ def postgres(setup: Setup) -> Iterator[str]:
     finally:
         server.cleanup()
         shutil.rmtree(data, ignore_errors=True)
-    pace = {name: len(setup.pages) / middle(each) for name, each in took.items()}
+    pace = {name: len(setup.sites.pages) / middle(each) for name, each in took.items()}
     yield "  ".join(f"{name}: {number:.0f} pages/s" for name, number in sorted(pace.items()))
     yield f"PostgreSQL, four against one: {pace['PostgreSQL 4'] / pace['PostgreSQL 1']:.2f}  (two processors)"
     yield f"PostgreSQL against SQLite, four each: {pace['PostgreSQL 4'] / pace['SQLite 4']:.2f}  ≥ 0.7"
@@ -234,7 +234,7 @@ def memory(setup: Setup) -> Iterator[str]:
     """Most memory of a worker that crawls among ten million links, a tenth of them its first host's."""
     many = 200_000 if setup.quick else 10_000_000
     name = setup.folder / "memory.db"
-    filled(name, many, state=3, first=setup.seeds[0].split("/")[2].split(":")[0])
+    filled(name, many, state=3, first=setup.sites.seeds[0].split("/")[2].split(":")[0])
     took = crawl(setup, "--workers", "1", database=str(name), code=None)
     yield f"{many:,} links known: {took.rss:.0f} MB  ≤ 250 MB"
 
@@ -256,82 +256,6 @@ def growth(*words: str) -> str:
 def filled(name: Path, count: int, *, state: int, first: str = "h0.example") -> int:
     """Make a database with `count` links in a state, a tenth of them the first host's; return its size."""
     return int(growth("fill", str(name), str(count), str(state), first))
-
-
-@contextlib.contextmanager
-def serving(hosts: int) -> Iterator[tuple[list[str], Callable[[], int]]]:
-    """Serve 20 pages on each of many hosts, each answer after 300 ms; give the first pages, and a count of requests."""
-    ours, theirs = multiprocessing.Pipe()
-    server = multiprocessing.Process(target=serve, args=(theirs,), daemon=True)
-    server.start()
-    port = ours.recv()
-
-    def asked() -> int:
-        ours.send(None)
-        return int(ours.recv())
-
-    yield [f"http://127.0.{1 + n // 250}.{1 + n % 250}:{port}/0.html" for n in range(hosts)], asked
-    server.terminate()
-    server.join()
-
-
-def serve(line: Connection) -> None:
-    """Answer on all of 127/8 until ended."""
-    number = 0
-    body = "<!doctype html><title>A page</title>" + "".join(f'<a href="/{n}.html">page {n}</a>' for n in range(20))
-    found = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
-    missing = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
-
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        nonlocal number
-        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
-            while True:
-                head = await reader.readuntil(b"\r\n\r\n")
-                number += 1
-                await asyncio.sleep(LATENCY)
-                writer.write(found if b".html " in head.partition(b"\r\n")[0] else missing)
-
-    def tell() -> None:
-        line.recv()
-        line.send(number)
-
-    async def main() -> None:
-        loop = asyncio.get_running_loop()
-        server = await asyncio.start_server(answer, "0.0.0.0", 0, backlog=4096)  # noqa: S104  # all of 127/8
-        loop.add_reader(line.fileno(), tell)
-        line.send(server.sockets[0].getsockname()[1])
-        await server.serve_forever()
-
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, hard), hard))
-    asyncio.run(main())
-
-
-@contextlib.contextmanager
-def nginx(folder: Path, hosts: int, pages: int) -> Iterator[tuple[list[str], list[str]]]:
-    """Make sites and serve them; give the first page of each, and all pages."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    servers, urls = [], []
-    for host in range(1, hosts + 1):
-        words = [sys.executable, str(MAKE_SITE), str(folder / f"s{host}"), "--pages", str(pages), "--seed", str(host)]
-        subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
-        servers.append(f"server {{ listen 127.0.0.{host}:{port}; root {folder}/s{host}/site; }}")
-        known = json.loads((folder / f"s{host}" / "truth.json").read_text())["pages"]
-        urls.append([f"http://127.0.0.{host}:{port}{path}" for path in known])
-    (folder / "nginx.conf").write_text(
-        f"daemon off; worker_processes 1; pid {folder}/pid; error_log {folder}/errors; events {{ worker_connections"
-        f" 1024; }} http {{ include /etc/nginx/mime.types; access_log off; sendfile on; tcp_nopush on;"
-        f" keepalive_requests 1000000; open_file_cache max=20000; client_body_temp_path {folder}/b;"
-        f" {' '.join(servers)} }}"
-    )
-    server = subprocess.Popen(["nginx", "-c", str(folder / "nginx.conf")], stderr=subprocess.DEVNULL)
-    time.sleep(1)
-    try:
-        yield [pages[0] for pages in urls], [page for pages in urls for page in pages]
-    finally:
-        server.send_signal(signal.SIGTERM)
-        server.wait()
 
 
 def peers() -> None:
@@ -359,12 +283,11 @@ def main() -> None:
         peers()
     with (
         tempfile.TemporaryDirectory(prefix="spider-bench-") as name,
-        nginx(Path(name), 2 if given.quick else 8, 100 if given.quick else 500) as (seeds, pages),
+        nginx(Path(name), 2 if given.quick else 8, 100 if given.quick else 500) as served,
     ):
-        Path(name).chmod(0o755)
         for each in chosen:
             print(f"{each}: {ROWS[each].__doc__}", flush=True)
-            for line in ROWS[each](Setup(Path(name), seeds, pages, given.quick)):
+            for line in ROWS[each](Setup(Path(name), served, given.quick)):
                 print(f"    {line}", flush=True)
 
 

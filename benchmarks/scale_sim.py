@@ -24,7 +24,10 @@ from collections import deque
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks._served import ROOT, Sites, nginx
+
 ENV = {name: value for name, value in os.environ.items() if not name.startswith("SPIDER_")} | {"PYTHONPATH": str(ROOT)}
 BATCH = 200  # outcomes of one transaction at the most
 LATE = 0.2  # seconds that one waits at the most
@@ -145,30 +148,30 @@ class _Simulation:
 # --- the measured runs ----------------------------------------------------------------------------------------
 
 
-def measure(seeds: list[str], pages: int, workers: int) -> tuple[float, float]:
+def measure(sites: Sites, workers: int) -> tuple[float, float]:
     """Crawl here; return pages a second and seconds of processor time a page."""
+    pages = len(sites.pages)
     with tempfile.TemporaryDirectory() as folder:
         words = ["--db", f"{folder}/x.db", "-q", "crawl", "--delay", "0", "--depth", "99", "--workers", str(workers)]
+        sites.answered()
         began = time.perf_counter()
-        process = subprocess.Popen([sys.executable, "-m", "spider", *words, *seeds], env=ENV)
+        process = subprocess.Popen([sys.executable, "-m", "spider", *words, *sites.seeds], env=ENV)
         _, status, usage = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - began
         if status:
             sys.exit(f"the crawl ended with {os.waitstatus_to_exitcode(status)}")
-        return pages / (time.perf_counter() - began), (usage.ru_utime + usage.ru_stime) / pages
+        sites.check("spider", once=True)
+        return pages / wall, (usage.ru_utime + usage.ru_stime) / pages
 
 
 def check(times: Times) -> Times:
     """Measure 1, 2 and 4 workers, and hold the simulation to them; the processor's share is taken from one worker."""
-    sys.path.insert(0, str(ROOT))
-    from benchmarks.crawl import nginx  # noqa: PLC0415  # only where something is measured
-
-    with tempfile.TemporaryDirectory() as folder, nginx(Path(folder), 8, 500) as (seeds, pages):
-        Path(folder).chmod(0o755)
-        measured = {workers: measure(seeds, len(pages), workers) for workers in (1, 2, 4)}
+    with tempfile.TemporaryDirectory() as folder, nginx(Path(folder), 8, 500) as sites:
+        measured = {workers: measure(sites, workers) for workers in (1, 2, 4)}
     told = replace(times, read=measured[1][1] - times.write - times.begin / BATCH)
     missed = []
     for workers, (pace, processor) in measured.items():
-        crawl = Crawl(8, len(pages), 0.001, 0.0, workers, 16, len(os.sched_getaffinity(0)), skew=0.0)
+        crawl = Crawl(8, len(sites.pages), 0.001, 0.0, workers, 16, len(os.sched_getaffinity(0)), skew=0.0)
         forecast = simulate(crawl, told)
         missed.append(abs(forecast / pace - 1))
         print(
