@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
 
 import sqlalchemy as sa
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy import ColumnElement as Field
 
 from spider.model import Coded, LinkState
 
-__all__ = ["Base", "BigInt", "Code", "number", "partial", "state_is", "table", "time"]
+__all__ = [
+    "Base",
+    "BigInt",
+    "Code",
+    "Field",
+    "column",
+    "number",
+    "on_postgresql",
+    "partial",
+    "state_is",
+    "table",
+    "time",
+]
 
 BigInt = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 """A 64-bit integer; SQLite's own INTEGER is one, and only that name makes a row id of a primary key."""
@@ -38,10 +51,29 @@ class Code(sa.types.TypeDecorator[Coded]):
         return None if value is None else self._by_code[value]
 
 
-class Base(DeclarativeBase):
-    """The root of the models; names of constraints are fixed, so that migrations can speak of them."""
+@dataclass(frozen=True, slots=True)
+class _Recipe:
+    """What a column is made of; each table that inherits it has one of its own."""
 
-    metadata = sa.MetaData(
+    kind: Any
+    refers: str | None
+    options: dict[str, Any]
+
+    def made(self, name: str, *, nullable: bool) -> sa.Column[Any]:
+        """Make the column."""
+        keys = () if self.refers is None else (sa.ForeignKey(self.refers),)
+        return sa.Column(name, self.kind, *keys, nullable=nullable, **self.options)
+
+
+class Base:
+    """The root of the models: each is a table of its own name, made of Core's columns.
+
+    The object-relational half of SQLAlchemy would take as long to load as all else here, and nothing asks it for
+    anything.  A column whose annotation names None may be NULL.  Names of constraints are fixed, so that migrations
+    can speak of them.
+    """
+
+    metadata: ClassVar = sa.MetaData(
         naming_convention={
             "ix": "ix_%(table_name)s_%(column_0_N_name)s",
             "uq": "uq_%(table_name)s_%(column_0_N_name)s",
@@ -49,23 +81,44 @@ class Base(DeclarativeBase):
             "pk": "pk_%(table_name)s",
         },
     )
+    __table__: ClassVar[sa.Table]
+    __table_args__: ClassVar[tuple[sa.schema.SchemaItem, ...]] = ()
+    __table_options__: ClassVar[dict[str, Any]] = {}
+
+    def __init_subclass__(cls) -> None:
+        """Make the table."""
+        made: list[sa.Column[Any]] = []
+        for one in reversed(cls.__mro__):
+            recipes = [(name, value) for name, value in vars(one).items() if isinstance(value, _Recipe)]
+            made += (recipe.made(name, nullable="None" in one.__annotations__[name]) for name, recipe in recipes)
+        for each in made:
+            setattr(cls, each.name, each)
+        cls.__table__ = sa.Table(cls.__name__, Base.metadata, *made, *cls.__table_args__, **cls.__table_options__)
+
+    @classmethod
+    def __clause_element__(cls) -> sa.Table:
+        """Be one's table, where Core is asked to select from a model or to change it."""
+        return cls.__table__
 
 
-def number() -> Mapped[int]:
-    """Return a row number that is the primary key."""
-    return mapped_column(BigInt, primary_key=True, autoincrement=True, doc="Row number.")
+def column(kind: Any, *, refers: str | None = None, **options: Any) -> Field[Any]:  # noqa: ANN401  # as Column
+    """Describe a column; `refers` names the column of another table whose values it holds."""
+    return cast("Field[Any]", _Recipe(kind, refers, options))
 
 
-def time(doc: str, *, optional: bool = False) -> Mapped[Any]:
-    """Return a moment."""
-    return mapped_column(BigInt, nullable=optional, doc=f"{doc} (UTC microseconds).")
+def number() -> Field[int]:
+    """Describe a row number that is the primary key."""
+    return column(BigInt, primary_key=True, autoincrement=True, doc="Row number.")
+
+
+def time(doc: str) -> Field[Any]:
+    """Describe a moment."""
+    return column(BigInt, doc=f"{doc} (UTC microseconds).")
 
 
 def table(model: type[Base]) -> sa.Table:
     """Return the table of a model, as Core statements need it."""
-    found = model.__table__
-    assert isinstance(found, sa.Table)  # noqa: S101  # typed wider than it is
-    return found
+    return model.__table__
 
 
 def state_is(state: LinkState) -> sa.TextClause:
@@ -74,5 +127,14 @@ def state_is(state: LinkState) -> sa.TextClause:
 
 
 def partial(name: str, *columns: str, where: sa.TextClause) -> sa.Index:
-    """Return an index over the rows that a condition holds for; a query must spell it the same to use it."""
-    return sa.Index(name, *columns, sqlite_where=where, postgresql_where=where)
+    """Return an index over the rows that a condition holds for; a query must spell it the same to use it.
+
+    PostgreSQL is told so by `on_postgresql`: SQLAlchemy's part for it is not loaded where only SQLite is used.
+    """
+    return sa.Index(name, *columns, sqlite_where=where)
+
+
+def on_postgresql(metadata: sa.MetaData) -> None:
+    """Make the partial indexes partial on PostgreSQL too, before they are made there."""
+    for index in (index for each in metadata.tables.values() for index in each.indexes):
+        index.dialect_options["postgresql"]["where"] = index.dialect_options["sqlite"]["where"]

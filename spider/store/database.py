@@ -21,6 +21,7 @@ from sqlalchemy import event, exc
 from spider import url as urls
 from spider.errors import SettingError, StorageError, StorageLostError
 from spider.store import backup, dialect, schema
+from spider.store.columns import on_postgresql
 
 if TYPE_CHECKING:
     from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
@@ -187,8 +188,11 @@ class Database:
 
     def _migrate(self, connection: sa.Connection, current: str | None) -> None:
         """Upgrade within the caller's transaction; what was there before is kept in a copy."""
+        if current is None:
+            _make(connection)
+            return
         upgrade = _migration(connection, self.name, current)
-        if current is not None and self.path is not None:
+        if self.path is not None:
             kept = self.path.with_name(f"{self.path.name}.before-{schema.HEAD}")
             backup.copy(self.path, kept)
             self.kept_copy = kept
@@ -322,7 +326,21 @@ def _revision(connection: sa.Connection, name: str) -> str | None:
     return revision
 
 
-def _migration(connection: sa.Connection, name: str, current: str | None) -> Callable[[], None]:
+def _make(connection: sa.Connection) -> None:
+    """Give an empty database the newest schema as the models tell it, to the letter what the migrations make.
+
+    The migrations themselves would have to be loaded first, which takes longer than the rest of a start.
+    """
+    if connection.dialect.name == "postgresql":
+        on_postgresql(schema.Base.metadata)
+    schema.Base.metadata.create_all(connection)
+    key = sa.PrimaryKeyConstraint("version_num", name="alembic_version_pkc")
+    version = sa.Table("alembic_version", sa.MetaData(), sa.Column("version_num", sa.String(32)), key)
+    version.create(connection)
+    connection.execute(sa.insert(version).values(version_num=schema.HEAD))
+
+
+def _migration(connection: sa.Connection, name: str, current: str) -> Callable[[], None]:
     """Return what upgrades to the newest revision; StorageError where the present one is of a newer spider."""
     # Loaded only when there is something to upgrade: it takes longer than the rest of a start.
     from alembic import command  # noqa: PLC0415
@@ -334,8 +352,7 @@ def _migration(connection: sa.Connection, name: str, current: str | None) -> Cal
     config.set_main_option("script_location", str(migrations()))
     config.attributes["connection"] = connection
     try:
-        if current is not None:
-            ScriptDirectory.from_config(config).get_revision(current)
+        ScriptDirectory.from_config(config).get_revision(current)
     except CommandError as error:
         msg = f"{name} was made by a newer spider (its schema is {current}, which this one does not know)"
         raise StorageError(msg) from error

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
 from spider.url import KEY_LADDER
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql, sqlite
 
 __all__ = ["LADDER", "chunks", "insert", "ladder", "server_time", "streamed"]
 
@@ -29,8 +31,12 @@ T = TypeVar("T")
 def insert(connection: sa.Connection, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
     """Return an INSERT that knows ON CONFLICT in the connection's dialect."""
     if connection.dialect.name == "postgresql":
-        return postgresql.insert(table)
-    return sqlite.insert(table)
+        from sqlalchemy.dialects.postgresql import insert as insert_there  # noqa: PLC0415  # a tenth of a start
+
+        return insert_there(table)
+    from sqlalchemy.dialects.sqlite import insert as insert_here  # noqa: PLC0415  # loaded with the dialect
+
+    return insert_here(table)
 
 
 def server_time(connection: sa.Connection) -> int | None:

@@ -35,7 +35,7 @@ def tables() -> list[TableEntry]:
 def _entry(model: type[Base]) -> TableEntry:
     columns = table(model).columns
     return TableEntry(
-        name=str(model.__tablename__),
+        name=model.__name__,
         about=inspect.cleandoc(model.__doc__ or ""),
         columns={column.name: column.doc or "" for column in columns},
         codes={

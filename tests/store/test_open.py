@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import os
 import shutil
@@ -14,13 +15,16 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
 
 from spider import store
 from spider import url as urls
 from spider.errors import SettingError, StorageError
 from spider.store import Database, schema
+from spider.store.database import address_of, migrations
 from tests.conftest import ROOT, environment
 
 SPAWN = multiprocessing.get_context("spawn")
@@ -75,11 +79,49 @@ def test_a_name_that_needs_quoting(tmp_path: Path) -> None:
     assert (tmp_path / "y.db").exists()
 
 
-def test_models_equal_migrations(address: str) -> None:
-    """On either engine the migrations make the tables, columns, keys and indexes of the models."""
-    with Database.open(address) as database, database.read() as connection:
+TOLD = {
+    "sqlite": """
+        SELECT name, '', sql FROM sqlite_master
+        UNION ALL SELECT made.name, held.cid, held.name FROM sqlite_master AS made, pragma_table_info(made.name) AS held
+        """,
+    "postgresql": """
+        SELECT table_name, column_name, ordinal_position || data_type || is_nullable || coalesce(column_default, '')
+        FROM information_schema.columns WHERE table_schema = 'public'
+        UNION ALL SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid)
+        FROM pg_constraint WHERE connamespace = 'public'::regnamespace
+        UNION ALL SELECT tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'""",
+}
+"""How each engine tells of all tables, columns, keys and indexes."""
+
+
+def definitions(connection: sa.Connection) -> set[tuple[object, ...]]:
+    """Return what the engine itself says of its tables, whatever the order that their keys are told in."""
+    rows = connection.exec_driver_sql(TOLD[connection.dialect.name])
+    return {(*row[:2], *sorted(line.strip(" \t,") for line in str(row[2]).splitlines())) for row in rows}
+
+
+def migrate(connection: sa.Connection) -> None:
+    """Give an empty database the schema by its migrations, from the first to the last."""
+    config = Config()
+    config.set_main_option("script_location", str(migrations()))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgresql"])
+def test_models_equal_migrations(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """A new database, which is made from the models, is on either engine what the migrations would have made."""
+    names = itertools.count()
+    new = request.getfixturevalue("new_postgres") if engine == "postgresql" else lambda: f"{tmp_path}/{next(names)}.db"
+    with Database.open(new()) as made, made.read() as connection:
+        found = definitions(connection)
+    old = sa.create_engine(address_of(new()))
+    with old.begin() as connection:
+        migrate(connection)
+        assert definitions(connection) == found
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, schema.Base.metadata) == []
+    old.dispose()
 
 
 def make(address: str, start: object) -> None:
