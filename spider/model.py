@@ -252,7 +252,8 @@ class Page:
     `robots` holds the directives of meta robots in lower case.  `notes` names what was cut, with numbers.
     `others` are the hyperlinks that lead to no http or https address (mailto, javascript, what is no
     URL): their `h` is 0, and nobody follows them.  `simhash` is the signed 64-bit fingerprint by which
-    pages that are nearly the same are told, where it was asked for.
+    pages that are nearly the same are told, where it was asked for.  `left` counts the addresses whose
+    links were left out of `links` because they were known.
     """
 
     url: str
@@ -271,6 +272,7 @@ class Page:
     notes: tuple[str, ...] = ()
     others: tuple[Link, ...] = ()
     simhash: int | None = None
+    left: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,7 +90,7 @@ def poor(page: Page, body: bytes) -> str | None:
     letters = _letters(body[:READ])
     if letters < ALMOST_NONE and MOUNT.search(body, 0, READ):
         return "mount"
-    if len({link.url for link in page.links if link.source.tag in SHOWN} - {page.url}) < FEW_LINKS:
+    if page.left + len({link.url for link in page.links if link.source.tag in SHOWN} - {page.url}) < FEW_LINKS:
         return "links"
     return "text" if letters < LITTLE_TEXT else None
 

@@ -7,22 +7,31 @@ nobody, and is passed over before it is judged and looked up.  Bounded: what is 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from itertools import islice
 
 from spider.crawl.lane import Lane
 from spider.store.identity import NewLink
 
-__all__ = ["MOST", "is_old", "learn"]
+__all__ = ["MOST", "Old", "learn"]
 
 LATE = 1 << 40  # is added to the depth of a link that was met on copies alone
 MOST = 300_000
 """Addresses that are remembered of all hosts together: some 35 MB."""
 
 
-def is_old(known: Mapping[int, int], url: str, depth: int, *, late: bool) -> bool:
-    """Tell whether a link to an address, met at a depth and on a copy (`late`) or not, is news to nobody."""
-    there = known.get(hash(url))
-    return there is not None and (there <= depth or (late and LATE <= there <= LATE + depth))
+@dataclass(frozen=True, slots=True)
+class Old:
+    """The addresses that are news to nobody, met at a depth and on a copy (`late`) or not."""
+
+    known: Mapping[int, int]
+    depth: int
+    late: bool = False
+
+    def __contains__(self, url: object) -> bool:
+        """Tell whether an address was met as near or nearer."""
+        there = self.known.get(hash(url))
+        return there is not None and (there <= self.depth or (self.late and LATE <= there <= LATE + self.depth))
 
 
 def learn(lanes: Mapping[str, Lane], met: Iterable[NewLink]) -> None:

@@ -172,7 +172,7 @@ class Traps:
         repeats, near = "/{" in form, outcome.copy and not copied
         endless = repeats or date_in(url) is not None
         barren = (endless or near) and self._is_barren(page, [link for link, _ in outcome.links], seen, form)
-        if self._copies and (page.links or len(outcome.response.body) > TRIVIAL):
+        if self._copies and (page.links or page.left or len(outcome.response.body) > TRIVIAL):
             seen.copies = seen.copies + 1 if copied or (near and barren) else 0
             if seen.copies >= COPIES:
                 self._close(form, "copies")

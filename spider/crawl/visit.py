@@ -10,7 +10,7 @@ import hashlib
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, field, replace
 
@@ -164,6 +164,7 @@ class Visitor:
         content = hash_of(response.body)
         if content == request.known:
             return Fetched(request, response, content_hash=content, unchanged=True)
+        old = memory.Old(lane.known if self._may_pass(request) else {}, request.depth + 1, request.late)
         # Large pages take turns: their trees are never in memory together, and Python reads one at a time anyway.
         with self.turn if len(response.body) > LARGE else contextlib.nullcontext():
             page = pages.read(
@@ -173,6 +174,7 @@ class Visitor:
                 headers=response.headers,
                 alike=self.alike,
                 ladder=self.ladder,
+                known=old,
             )
         rendering = None
         if not feeds.is_feed(request):
@@ -180,8 +182,7 @@ class Visitor:
         allowed = self._permission(response, page.robots)
         if not allowed.index:
             page = replace(page, media=(), notes=(*page.notes, "noindex: its media are not recorded"))
-        known = lane.known if self._may_pass(request) else {}
-        links, refused = self._judged(request, page, known, follow=allowed.follow)
+        links, refused = self._judged(request, page, old, follow=allowed.follow)
         return Fetched(
             request, response, page=page, links=links, refused=refused, content_hash=content, rendering=rendering
         )
@@ -198,12 +199,12 @@ class Visitor:
         return self.passes and not feeds.is_feed(request) and request.depth < self.judge().limit(request.seed_id)
 
     def _judged(
-        self, request: Request, page: Page, known: Mapping[int, int], *, follow: bool
+        self, request: Request, page: Page, old: Container[str], *, follow: bool
     ) -> tuple[tuple[tuple[Link, int], ...], tuple[tuple[Link, str], ...]]:
         """Judge each address of a page once, by the first link to it.
 
-        What is known to be a medium is not visited; what is `known` to wait or to be read already, as near as
-        here, is passed over.
+        What is known to be a medium is not visited; what is `old`, waiting or read already, as near as here, is
+        passed over.
         """
         judge, depth = self.judge(), request.depth + 1
         seen = set() if self.visit_media else {medium.url for medium in page.media if medium.confidence in SURE}
@@ -218,7 +219,7 @@ class Visitor:
             if not follow or (self.obey_rel and not NOT_FOLLOWED.isdisjoint(link.rel)):
                 refused.append((link, "nofollow" if follow else "meta-robots"))
                 continue
-            if memory.is_old(known, link.url, depth, late=request.late):
+            if link.url in old:
                 continue
             if link.source == feeds.LISTED and request.source == feeds.LISTED:
                 refused.append((link, "nested-sitemap"))  # as the protocol has it; there would be no end

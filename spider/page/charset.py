@@ -81,7 +81,9 @@ def clean(text: str | None) -> str:
     """
     if not text:
         return ""
-    folded = " ".join((_UNSAFE.sub("\ufffd", text) if _UNSAFE.search(text) else text).split())
+    folded = " ".join(text.split())
+    if "\0" in folded or not folded.isascii():  # what is no white space either way
+        folded = _UNSAFE.sub("\ufffd", folded)
     return folded if len(folded) <= _LONGEST else folded[:_LONGEST].rstrip()
 
 

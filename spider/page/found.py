@@ -7,16 +7,16 @@ decides.  The one exception is a Flash movie that is a known player's: it is Fla
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
 
 from spider.model import Confidence, Link, Media, MediaKind, Relation
 from spider.page.charset import clean
 from spider.page.gather import Claim, Gathering
-from spider.page.kinds import by_mime, by_name, media_kind
+from spider.page.kinds import by_mime, by_name, is_any, media_kind
 from spider.page.players import player
-from spider.url import InvalidURL, identify_all, normalize, relation
+from spider.url import InvalidURL, directory, identify_all, normalize, relation
 
 __all__ = ["Addresses", "links", "media", "others"]
 
@@ -24,6 +24,7 @@ _RELATIONS = {str(member): member for member in Relation}
 _SCHEME = re.compile(r"\s*+([a-zA-Z][a-zA-Z0-9+.-]*+)[:]")
 _LONGEST = 65_536  # characters of an address; no server takes a tenth of it
 _WEB = frozenset({"http", "https"})
+_ANCHORS = frozenset({"a", "area"})
 # What old pages stream; the URL standard has no rules for what comes after their colon.
 _STREAMS = frozenset(
     {"mms", "mmsh", "mmst", "mmsu", "pnm", "rtmp", "rtmpe", "rtmps", "rtmpt", "rtsp", "rtspt", "rtspu"}
@@ -76,19 +77,30 @@ def _is_web(raw: str) -> bool:
     return not scheme or scheme in _WEB
 
 
-def links(found: Gathering, addresses: Addresses, page: str) -> tuple[Link, ...]:
-    """Make the links, one for each reference that has an http or https address, in document order."""
+def links(
+    found: Gathering, addresses: Addresses, page: str, known: Container[str] = frozenset()
+) -> tuple[tuple[Link, ...], int]:
+    """Make the links, one for each reference that has an http or https address, in document order.
+
+    Plain anchors to addresses that are `known` are left out; the number of these addresses is given beside.
+    """
     relations = _Relations(page)
     blanket = "nofollow" in found.robots or "none" in found.robots
+    left: set[str] = set()
     made = []
     for one in found.references:
         address = addresses.get(one.raw)
-        if address is not None:
-            url, h = address
-            nofollow = blanket or "nofollow" in one.rel
-            place = relations.of(url)
-            made.append(Link(url, h, one.source, place, one.text, one.title, one.rel, nofollow, one.modified))
-    return tuple(made)
+        if address is None:
+            continue
+        url, h = address
+        if url in left:
+            continue
+        if not (blanket or one.rel) and one.source.tag in _ANCHORS and url != page and url in known:
+            left.add(url)
+            continue
+        nofollow = blanket or "nofollow" in one.rel
+        made.append(Link(url, h, one.source, relations.of(url), one.text, one.title, one.rel, nofollow, one.modified))
+    return tuple(made), len(left)
 
 
 class _Relations:
@@ -96,22 +108,35 @@ class _Relations:
 
     def __init__(self, page: str) -> None:
         self.page = page
+        self.site = page[: page.find("/", 8) + 1]
+        self.here = directory(page)
         self.outside: set[str] = set()
         self.inside: dict[str, Relation] = {}
 
     def of(self, url: str) -> Relation:
-        site = url[: url.find("/", 8)]
-        if site in self.outside:
+        own = url.startswith(self.site)
+        if not own and url[: url.find("/", 8)] in self.outside:
             return Relation.EXTERNAL
         query = url.find("?")
-        directory = url[: (url.rfind("/") if query < 0 else url.rfind("/", 0, query)) + 1]
-        known = self.inside.get(directory)
+        there = url[: (url.rfind("/") if query < 0 else url.rfind("/", 0, query)) + 1]
+        known = self.inside.get(there)
         if known is None:
-            known = _RELATIONS[relation(self.page, url)]
-            if known is Relation.EXTERNAL:
-                self.outside.add(site)
-            self.inside[directory] = known
+            known = self.inside[there] = self._within(there) if own else self._beyond(url)
         return known
+
+    def _within(self, there: str) -> Relation:
+        """Tell by the directories alone: what comes before them is the same text."""
+        if there == self.here:
+            return Relation.HORIZONTAL
+        if there.startswith(self.here):
+            return Relation.DOWNWARD
+        return Relation.UPWARD if self.here.startswith(there) else Relation.CROSSWISE
+
+    def _beyond(self, url: str) -> Relation:
+        found = _RELATIONS[relation(self.page, url)]
+        if found is Relation.EXTERNAL:
+            self.outside.add(url[: url.find("/", 8)])
+        return found
 
 
 def others(found: Gathering, addresses: Addresses) -> tuple[Link, ...]:
@@ -135,15 +160,13 @@ def _opaque(raw: str) -> str:
 
 def _linked(found: Gathering, addresses: Addresses) -> list[Claim]:
     """Claim the anchors that lead to a medium by their extension or their declared type."""
+    places = [(one, addresses.medium(one.raw)) for one in found.references if one.source.tag in _ANCHORS]
+    leading = [(one, address[0]) for one, address in places if address is not None]
+    claims: list[Claim] = []
+    if not (is_any([url for _, url in leading]) or any(one.mime for one, _ in leading)):
+        return claims
     seen: dict[str, bool] = {}
-    claims = []
-    for reference in found.references:
-        if reference.source.tag not in {"a", "area"}:
-            continue
-        address = addresses.medium(reference.raw)
-        if address is None:
-            continue
-        url = address[0]
+    for reference, url in leading:
         if reference.mime:
             known = media_kind(url, reference.mime) is not None
         else:

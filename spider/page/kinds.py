@@ -8,12 +8,13 @@ This room knows nothing of bytes or of documents.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from types import MappingProxyType
 from typing import Final
 
 from spider.model import MediaKind
 
-__all__ = ["EXTENSIONS", "MIME_TYPES", "SILENT", "by_mime", "extension", "media_kind", "mime_of"]
+__all__ = ["EXTENSIONS", "MIME_TYPES", "SILENT", "by_mime", "extension", "is_any", "media_kind", "mime_of"]
 
 VIDEO, AUDIO, FLASH = MediaKind.VIDEO, MediaKind.AUDIO, MediaKind.FLASH
 
@@ -112,6 +113,8 @@ _HOST_LIKE = re.compile(r"(?:^www\.|\.(?:com|net|org|gov|edu|co|asn|id)\.[a-z]{2
 # MediaWiki's description page of a file is a page.
 _WIKI_PAGE = re.compile(r"(?:/wiki/|/index\.php/)[^/:]+:[^/]*$")
 _LONGEST = max(map(len, EXTENSIONS))
+_NAMES = frozenset(EXTENSIONS)
+_CUTS = re.compile("[?#;]|anifest")  # only what stands before these may tell
 
 
 def extension(url: str) -> str:
@@ -173,11 +176,21 @@ def media_kind(url: str, mime: str | None = None) -> Kind | None:
         found = by_mime(name, url)
         if found or name not in SILENT:
             return found
+    if url[url.rfind(".") + 1 :].lower() not in _NAMES and not _CUTS.search(url):
+        return None  # most addresses, at a quarter of the cost
     tail = extension(url)
     kind = EXTENSIONS.get(tail)
     if kind is None:
         return _smooth(url)
     return kind if _is_file(url, tail) else None
+
+
+def is_any(urls: Collection[str]) -> bool:
+    """Say whether one of several addresses may be told by its name: a look at all at once, which ends most pages'."""
+    together = "\n".join(urls)
+    if "?" in together or "#" in together or ";" in together or "anifest" in together:
+        return True
+    return not _NAMES.isdisjoint(tail.lower() for tail in {url[url.rfind(".") + 1 :] for url in urls})
 
 
 def _smooth(url: str) -> Kind | None:

@@ -43,6 +43,7 @@ LINK_SOURCES: Final = MappingProxyType(
     }
 )
 _SOURCE: Final = {(tag, name): Source(tag, name) for tag, name in LINK_SOURCES}
+_ANCHOR: Final = _SOURCE["a", "href"]
 
 # rel values of <link> that lead to a document one may read (link types of HTML, 4.6.7, and older ones).
 _NAVIGATION = """alternate amphtml appendix archives author bookmark canonical chapter contents copyright end
@@ -99,6 +100,9 @@ def label(found: Gathering, node: LexborNode, attributes: Attributes) -> str:
 
 
 def _anchor(found: Gathering, node: LexborNode, attributes: Attributes) -> None:
+    if len(attributes) == 1 and "href" in attributes:  # most anchors
+        found.references.append(Reference(attributes["href"] or "", _ANCHOR, label(found, node, attributes)))
+        return
     name = "href" if "href" in attributes else "xlink:href"
     if name not in attributes:
         return

@@ -105,7 +105,7 @@ def mentions(
 def _linked(references: list[Reference], base: str, page: str, charset: str) -> tuple[Link, ...]:
     addresses = Addresses.of([one.raw for one in references], base, charset, KEY_LADDER)
     made: dict[str, Link] = {}
-    for link in links(Gathering(references=references), addresses, page):
+    for link in links(Gathering(references=references), addresses, page)[0]:
         made.setdefault(link.url, link)
     return tuple(made.values())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
@@ -30,7 +30,7 @@ _HEAD = 4096  # bytes that a file is told by
 _MEDIA = 20_000  # claims of one page that are weighed
 
 
-def read(
+def read(  # noqa: PLR0913  # each says one thing, and all but two have a default
     body: bytes,
     url: str,
     *,
@@ -39,6 +39,7 @@ def read(
     hidden: bool = False,
     alike: bool = False,
     ladder: str = KEY_LADDER,
+    known: Container[str] = frozenset(),
 ) -> Page:
     """Read a document: its charset, links, media, feeds, robots directives and scripts.
 
@@ -46,7 +47,9 @@ def read(
 
     `url` is the address it came from, `content_type` the header's value with its parameters (by default
     the one in `headers`).  `hidden` reads comments and templates too, with the confidence "comment".
-    `alike` reckons the simhash of an HTML page; `ladder` is as in `spider.url.key`.
+    `alike` reckons the simhash of an HTML page; `ladder` is as in `spider.url.key`.  Plain anchors that lead
+    to addresses which are `known` are not among its links, only counted (without `alike`, which weighs them
+    all): most links of a site's page are old.
     No `body` makes it raise; InvalidURL if `url` is no URL.
     """
     page = normalize(url)
@@ -58,7 +61,7 @@ def read(
     if headers:
         gather_headers(found, headers)
     _cap(found)
-    read = _page(page, decoded, found, ladder)
+    read = _page(page, decoded, found, ladder, frozenset() if alike else known)
     return replace(read, simhash=_mark(read, found.text)) if found.text else read
 
 
@@ -108,7 +111,7 @@ def _base(href: str | None, url: str) -> str:
     return base if base.startswith(("http://", "https://")) else url
 
 
-def _page(page: str, decoded: Decoded, found: Gathering, ladder: str) -> Page:
+def _page(page: str, decoded: Decoded, found: Gathering, ladder: str, known: Container[str]) -> Page:
     base = _base(found.base, page)
     raws = [reference.raw for reference in found.references]
     raws += [claim.raw for claim in found.claims]
@@ -116,6 +119,7 @@ def _page(page: str, decoded: Decoded, found: Gathering, ladder: str) -> Page:
     raws += [*found.feeds, *found.scripts, *([found.canonical] if found.canonical else [])]
     addresses = Addresses.of(raws, base, decoded.charset, ladder)
     canonical = addresses.get(found.canonical) if found.canonical else None
+    kept, left = links(found, addresses, page, known)
     return Page(
         url=page,
         charset=decoded.charset,
@@ -124,7 +128,8 @@ def _page(page: str, decoded: Decoded, found: Gathering, ladder: str) -> Page:
         title=found.title,
         language=found.language,
         canonical=canonical[0] if canonical else None,
-        links=links(found, addresses, page),
+        links=kept,
+        left=left,
         others=others(found, addresses),
         media=media(found, addresses),
         feeds=_all(found.feeds, addresses),

@@ -269,13 +269,40 @@ def find_colon(p: Bytes, i: Place, n: Place) -> Place:
 @cython.inline
 @cython.exceptval(check=False)
 def is_numeric(p: Bytes, i: Place, n: Place) -> cython.bint:
-    """Say whether a host's last label is empty or begins with a digit: then it may be an IPv4 address."""
+    """Say whether a host may be an IPv4 address that is not written as the standard writes one.
+
+    Then its last label begins with a digit, or is empty.
+    """
     if p[n - 1] > 102 and p[n - 1] != 120:  # behind f and not x: no hexadecimal digit, and not 0x
         return False
     k: Place = n
     while k > i and p[k - 1] != 46:
         k -= 1
-    return k == n or p[k] <= 57
+    return (k == n or p[k] <= 57) and not is_dotted(p, i, n)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def is_dotted(p: Bytes, i: Place, n: Place) -> cython.bint:
+    """Say whether a host is an IPv4 address as the standard writes one: four numbers below 256, no zero before them."""
+    value: Bits = 0
+    dots: Bits = 0
+    begin: Place = i
+    while i < n:
+        if p[i] == 46:
+            if i == begin:
+                return False
+            dots += 1
+            value = 0
+            begin = i + 1
+        else:
+            if p[i] < 48 or p[i] > 57 or (i > begin and p[begin] == 48):
+                return False
+            value = value * 10 + p[i] - 48
+            if value > 255:
+                return False
+        i += 1
+    return dots == 3 and i > begin
 
 
 @cython.cfunc

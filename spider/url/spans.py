@@ -20,7 +20,9 @@ def _all_but(encode_set: frozenset[str] | set[str]) -> str:
 
 _PATH = _all_but(percent.PATH | {"\\"})
 _QUERY = rf"(?:\?{_all_but(percent.SPECIAL_QUERY)})?"
-_LABELS = r"(?>(?:[a-z0-9_-]*\.)*)[a-z_-][a-z0-9_-]*"  # the last begins with no digit: no IPv4 address
+_NUMBER = "(?:0|1[0-9]{0,2}|2(?:[0-4][0-9]?|5[0-5]?|[6-9])?|[3-9][0-9]?)"
+_DOTTED = rf"{_NUMBER}(?:\.{_NUMBER}){{3}}(?![^/?#:])"  # an IPv4 address as the standard writes it
+_LABELS = rf"(?:{_DOTTED}|(?>(?:[a-z0-9_-]*\.)*)[a-z_-][a-z0-9_-]*)"  # else the last label begins with no digit
 _PORT = r"(?::(?!(?:80|443)(?![0-9]))[1-9][0-9]{0,3})?(?![^/?#])"
 _WEB = re.compile(rf"https?://{_LABELS}{_PORT}(/{_PATH})?{_QUERY}")
 _NET = re.compile(rf"//{_LABELS}{_PORT}(/{_PATH})?{_QUERY}")

@@ -48,7 +48,7 @@ def test_what_is_news_to_nobody(links: list[NewLink], depth: int, *, late: bool,
     """A link is passed over only where the database would do nothing about it."""
     lane = a_lane()
     memory.learn({"a.test": lane}, links)
-    assert memory.is_old(lane.known, URL, depth, late=late) is old
+    assert (URL in memory.Old(lane.known, depth, late)) is old
 
 
 def test_it_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,8 +59,8 @@ def test_it_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     memory.learn(lanes, [met(1, url=f"http://a.test/{number}") for number in range(5000)])
     assert sum(len(lane.known) for lane in lanes.values()) <= 1000
     assert len(lanes["b.test"].known) == 100
-    assert memory.is_old(lanes["a.test"].known, "http://a.test/4999", 1, late=False)
-    assert not memory.is_old(lanes["a.test"].known, "http://a.test/0", 1, late=False)
+    assert "http://a.test/4999" in memory.Old(lanes["a.test"].known, 1)
+    assert "http://a.test/0" not in memory.Old(lanes["a.test"].known, 1)
 
 
 def test_the_forest_is_the_same(

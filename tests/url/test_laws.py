@@ -111,6 +111,25 @@ def test_twins_agree_without_a_base(text: str) -> None:
         assert normalized(twin, text) == by_machine(text)
 
 
+_NUMBERS = "0 1 9 00 01 10 99 100 199 200 249 250 255 256 260 299 300 1000 0x7f x -1 1a"
+NUMBERS = _NUMBERS.split()
+
+
+@LAW
+@given(
+    st.sampled_from(["http://", "https://u@", "//", "foo://"]),
+    st.lists(st.sampled_from([*NUMBERS, ""]) | st.integers(0, 300).map(str), min_size=1, max_size=5).map(".".join),
+    st.sampled_from(["", "/", ":80", ":81/a?b", "#", "?", ".", "\\"]),
+)
+def test_numbers_are_hosts_as_the_machine_has_them(head: str, host: str, tail: str) -> None:
+    """An address in numbers, written as the standard does or anyhow else, is the machine's to the twins too."""
+    text = f"{head}{host}{tail}"
+    lane = lane_module.Lane("http://h.com/", codec="utf-8", ready=True)
+    assert lane.ask(text) in {None, attempt(text, "http://h.com/", "utf-8")}
+    for twin in twins():
+        assert normalized(twin, text, "http://h.com/") == by_machine(text, "http://h.com/")
+
+
 @LAW
 @given(TEXTS, BASES, st.sampled_from(["utf-8", "gbk"]))
 def test_the_lane_itself(text: str, base: str, codec: str) -> None:
