@@ -247,13 +247,11 @@ class Media:
 class Page:
     """What reading one document gave.
 
-    `charset` is a WHATWG encoding name in lower case, `charset_from` one of bom, header, meta, xml,
-    utf-8, detector, default.  `base` is the URL that relative references were resolved against.
-    `robots` holds the directives of meta robots in lower case.  `notes` names what was cut, with numbers.
-    `others` are the hyperlinks that lead to no http or https address (mailto, javascript, what is no
-    URL): their `h` is 0, and nobody follows them.  `simhash` is the signed 64-bit fingerprint by which
-    pages that are nearly the same are told, where it was asked for.  `left` counts the addresses whose
-    links were left out of `links` because they were known.
+    `charset` is a WHATWG encoding name in lower case, `charset_from` one of bom, header, meta, xml, utf-8,
+    detector, default.  `base` is the URL that relative references were resolved against.  `robots` holds the
+    directives of meta robots in lower case.  `notes` names what was cut, with numbers.  `others` are the
+    hyperlinks to no http or https address (mailto, what is no URL): their `h` is 0.  `simhash` is the signed
+    64-bit fingerprint that nearly the same pages share, where asked for.  `left` counts addresses left out.
     """
 
     url: str

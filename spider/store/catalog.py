@@ -350,18 +350,9 @@ _KEPT_ON_FAILURE = ("status", "fetched_at")
 
 def _write(connection: sa.Connection, batch: _Batch, tally: Tally, now: int) -> None:
     if batch.pages:
-        insert = dialect.insert(connection, _PAGE)
-        new = insert.excluded
-        fresh = {name: new[name] for name in batch.pages[0] if name not in {"link_id", "changed_at"}}
-        changed = sa.case((_PAGE.c.content_hash == new.content_hash, _PAGE.c.changed_at), else_=new.changed_at)
-        upsert = insert.on_conflict_do_update(index_elements=[_PAGE.c.link_id], set_={**fresh, "changed_at": changed})
-        connection.execute(upsert, batch.pages)
+        connection.execute(_read_pages(connection, tuple(batch.pages[0])), batch.pages)
     if batch.failed_pages:
-        insert = dialect.insert(connection, _PAGE)
-        kept = {name: insert.excluded[name] for name in _KEPT_ON_FAILURE}
-        connection.execute(
-            insert.on_conflict_do_update(index_elements=[_PAGE.c.link_id], set_=kept), batch.failed_pages
-        )
+        connection.execute(_failed_pages(connection), batch.failed_pages)
     links = frontier.add(connection, batch.links, tally)
     tally.met.extend(batch.links)
     if batch.edges:
@@ -377,15 +368,30 @@ def _write(connection: sa.Connection, batch: _Batch, tally: Tally, now: int) -> 
     changes.still_there(connection, batch.unchanged, now)
     changes.no_longer_there(connection, batch.reread, now)
     changes.gone(connection, batch.gone, now)
-    _write_counted(connection, _OUT, ["url_hash"], batch.out.values())
-    _write_counted(connection, _SKIPPED, ["url_hash", "rule"], batch.skipped.values())
+    if batch.out:
+        connection.execute(_counted(connection, _OUT, "url_hash"), list(batch.out.values()))
+    if batch.skipped:
+        connection.execute(_counted(connection, _SKIPPED, "url_hash", "rule"), list(batch.skipped.values()))
 
 
-def _write_counted(
-    connection: sa.Connection, counted: sa.Table, identity: list[str], rows: Iterable[dict[str, object]]
-) -> None:
-    listed = list(rows)
-    if listed:
-        insert = dialect.insert(connection, counted)
-        more = {"count": counted.c["count"] + insert.excluded["count"]}
-        connection.execute(insert.on_conflict_do_update(index_elements=identity, set_=more), listed)
+@dialect.once
+def _read_pages(connection: sa.Connection, columns: tuple[str, ...]) -> sa.Insert:
+    insert = dialect.insert(connection, _PAGE)
+    new = insert.excluded
+    fresh = {name: new[name] for name in columns if name not in {"link_id", "changed_at"}}
+    changed = sa.case((_PAGE.c.content_hash == new.content_hash, _PAGE.c.changed_at), else_=new.changed_at)
+    return insert.on_conflict_do_update(index_elements=[_PAGE.c.link_id], set_={**fresh, "changed_at": changed})
+
+
+@dialect.once
+def _failed_pages(connection: sa.Connection) -> sa.Insert:
+    insert = dialect.insert(connection, _PAGE)
+    kept = {name: insert.excluded[name] for name in _KEPT_ON_FAILURE}
+    return insert.on_conflict_do_update(index_elements=[_PAGE.c.link_id], set_=kept)
+
+
+@dialect.once
+def _counted(connection: sa.Connection, counted: sa.Table, *identity: str) -> sa.Insert:
+    insert = dialect.insert(connection, counted)
+    more = {"count": counted.c["count"] + insert.excluded["count"]}
+    return insert.on_conflict_do_update(index_elements=identity, set_=more)

@@ -22,6 +22,11 @@ TOLD_ELSEWHERE = ("content_loc@text", "player_loc@text")
 
 _PAGE = table(Page)
 _LINK = table(CrawlerLink)
+_FIRST = (
+    sa.select(_PAGE.c.content_hash, sa.func.min(_PAGE.c.link_id))
+    .where(sa.text("content_hash <> 0"), _PAGE.c.content_hash.in_(sa.bindparam("hashes", expanding=True)))
+    .group_by(_PAGE.c.content_hash)
+)
 
 
 def originals(connection: sa.Connection, outcomes: Sequence[Outcome]) -> dict[int, int]:
@@ -33,10 +38,7 @@ def originals(connection: sa.Connection, outcomes: Sequence[Outcome]) -> dict[in
     ]
     first: dict[int, int] = {}
     for part in dialect.chunks(list({content for content, _ in pages})):
-        query = sa.select(_PAGE.c.content_hash, sa.func.min(_PAGE.c.link_id)).where(
-            sa.text("content_hash <> 0"), _PAGE.c.content_hash.in_(part)
-        )
-        rows = connection.execute(query.group_by(_PAGE.c.content_hash))
+        rows = connection.execute(_FIRST, {"hashes": part})
         first.update((content, link_id) for content, link_id in rows)
     copies = {}
     for content, link_id in sorted(pages, key=lambda page: page[1]):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import sqlalchemy as sa
 
@@ -12,7 +12,7 @@ from spider.url import KEY_LADDER
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql, sqlite
 
-__all__ = ["LADDER", "chunks", "insert", "ladder", "server_time", "streamed"]
+__all__ = ["LADDER", "chunks", "insert", "ladder", "once", "server_time", "streamed"]
 
 CHUNK = 500  # values in one IN list: far below either engine's limit, and few statements a page
 
@@ -26,6 +26,7 @@ STREAMING = ("PRAGMA cache_size = -4096", "PRAGMA mmap_size = 0")
 STREAMS = "spider_streams"
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 def insert(connection: sa.Connection, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
@@ -37,6 +38,22 @@ def insert(connection: sa.Connection, table: sa.Table) -> sqlite.Insert | postgr
     from sqlalchemy.dialects.sqlite import insert as insert_here  # noqa: PLC0415  # loaded with the dialect
 
     return insert_here(table)
+
+
+def once(build: Callable[Concatenate[sa.Connection, P], T]) -> Callable[Concatenate[sa.Connection, P], T]:
+    """Let a statement be built once for each engine and each list of (hashable) arguments.
+
+    Building one takes longer than running it; `build` may ask its connection for the dialect alone.
+    """
+    made: dict[tuple[object, ...], T] = {}
+
+    def get(connection: sa.Connection, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        place = (connection.dialect.name, *args, *kwargs.items())
+        if place not in made:
+            made[place] = build(connection, *args, **kwargs)
+        return made[place]
+
+    return get
 
 
 def server_time(connection: sa.Connection) -> int | None:

@@ -8,17 +8,19 @@ work within the caller's transaction and note what they change in its `Tally`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 import sqlalchemy as sa
 
 from spider.model import LinkState, Reason, Request
 from spider.store import dialect
 from spider.store.adoption import WITHDRAWN, adopt, crawled
-from spider.store.handout import COLUMNS, Failure, Moved, Rank, first_rank, request_of, with_validators
+from spider.store.handout import Failure, Moved, Rank, first_rank, request_of, with_validators
 from spider.store.hosts import host_ids
 from spider.store.identity import Known, NewLink, distinct, known, same
 from spider.store.schema import CrawlerLink, Nearer, Page, state_is, table
 from spider.store.tally import Tally
+from spider.store.ways import CHECK_OUT, DONE, FAILED, MOVED, RELEASED, SENT_ON, Way, new
 
 __all__ = [
     "Failure",
@@ -147,10 +149,7 @@ def _insert(
         }
         for host_id, h, link in fresh
     ]
-    statement = (
-        dialect.insert(connection, _LINK).on_conflict_do_nothing().returning(_LINK.c.id, _LINK.c.host_id, _LINK.c.h)
-    )
-    ids = {(row.host_id, row.h): row.id for row in connection.execute(statement, rows)}
+    ids = {(row.host_id, row.h): row.id for row in connection.execute(new(connection), rows)}
     given: dict[tuple[str, int], int] = {}
     lost: list[tuple[int, int]] = []
     for host_id, h, link in fresh:
@@ -188,20 +187,8 @@ def check_out(
     rank = rank or first_rank(connection, host_id, deepest=deepest)
     if rank is None:
         return []
-    late, depth = rank
-    first = (
-        sa.select(_LINK.c.id)
-        .where(_LINK.c.host_id == host_id, state_is(W), _LINK.c.late == late, _LINK.c.depth == depth)
-        .order_by(_LINK.c.id)
-        .limit(limit)
-    )
-    statement = (
-        sa.update(_LINK)
-        .where(_LINK.c.id.in_(first.scalar_subquery()))
-        .values(state=R, worker_id=worker_id, attempt=_LINK.c.attempt + 1)
-        .returning(*(_LINK.c[name] for name in COLUMNS))
-    )
-    taken = [request_of(row) for row in connection.execute(statement)]
+    given = {"b_host": host_id, "b_late": rank[0], "b_depth": rank[1], "b_limit": limit, "b_worker": worker_id}
+    taken = [request_of(row) for row in connection.execute(CHECK_OUT, given)]
     for request in taken:
         tally.move(request.seed_id, host_id, W, R)
     return with_validators(connection, sorted(taken, key=lambda request: request.link_id))
@@ -212,22 +199,15 @@ def check_out(
 
 def complete(connection: sa.Connection, worker_id: int, link_ids: Sequence[int], tally: Tally) -> dict[int, Moved]:
     """Move this worker's links R→C; one that is not in its hands any more is not in the answer."""
-    return _finish(
-        connection, worker_id, link_ids, tally, {"state": C, "reason": None, "message": None, "retry_at": None}
-    )
+    return _finish(connection, worker_id, link_ids, tally, DONE)
 
 
 def fail(connection: sa.Connection, worker_id: int, failures: Sequence[Failure], tally: Tally) -> dict[int, Moved]:
     """Move this worker's links R→E, each with its reason; one not in its hands is not in the answer."""
     moved: dict[int, Moved] = {}
     for failure in failures:
-        values = {
-            "state": E,
-            "reason": failure.reason,
-            "message": failure.message,
-            "retry_at": failure.retry_at,
-        }
-        moved.update(_finish(connection, worker_id, [failure.link_id], tally, values))
+        why = {"b_reason": failure.reason, "b_message": failure.message, "b_retry_at": failure.retry_at}
+        moved.update(_finish(connection, worker_id, [failure.link_id], tally, FAILED, why))
     return moved
 
 
@@ -235,51 +215,46 @@ def release(
     connection: sa.Connection, worker_id: int, tally: Tally, link_ids: Sequence[int] | None = None
 ) -> dict[int, Moved]:
     """Move this worker's links R→W, all of them when `link_ids` is None; the try that did not happen is not counted."""
-    values = {"state": W, "attempt": _LINK.c.attempt - 1}
-    return _finish(connection, worker_id, link_ids, tally, values)
+    return _finish(connection, worker_id, link_ids, tally, RELEASED)
 
 
 def send_on(connection: sa.Connection, worker_id: int, link_id: int, url: str, tally: Tally) -> dict[int, Moved]:
     """Move a link R→W under another spelling of itself, where it redirects to an address with its own key."""
-    return _finish(
-        connection, worker_id, [link_id], tally, {"state": W, "url": url, "hops": _LINK.c.hops + 1, "attempt": 0}
-    )
+    return _finish(connection, worker_id, [link_id], tally, SENT_ON, {"b_url": url})
 
 
 def drop(connection: sa.Connection, worker_id: int, link_id: int, tally: Tally) -> dict[int, Moved]:
     """Take one of this worker's links out of R and of the forest: it was a guess that came to nothing."""
     mine = sa.delete(_LINK).where(state_is(R), _LINK.c.worker_id == worker_id, _LINK.c.id == link_id)
-    moved = {row.id: Moved(*row) for row in connection.execute(mine.returning(*_MOVED))}
+    moved = {row.id: Moved(*row) for row in connection.execute(mine.returning(*MOVED))}
     for link in moved.values():
         tally.leave(link.seed_id, link.host_id, R)
         tally.add(link.seed_id, f"relation.{link.relation}", -1)
     return moved
 
 
-def _finish(
+def _finish(  # noqa: PLR0917  # whose links, which way, and with what
     connection: sa.Connection,
     worker_id: int,
     link_ids: Sequence[int] | None,
     tally: Tally,
-    values: Mapping[str, object],
+    way: Way,
+    given: Mapping[str, object] = MappingProxyType({}),
 ) -> dict[int, Moved]:
     """Take links out of R, if they are in this worker's hands."""
     moved: dict[int, Moved] = {}
     parts = [None] if link_ids is None else dialect.chunks(link_ids)
-    after = values["state"]
-    assert isinstance(after, LinkState)  # noqa: S101  # narrows the type; every caller gives one
     for part in parts:
-        which: list[sa.ColumnElement[bool] | sa.TextClause] = [state_is(R), _LINK.c.worker_id == worker_id]
-        if part is not None:
-            which.append(_LINK.c.id.in_(part))
-        statement = sa.update(_LINK).where(*which).values(worker_id=None, **values)
-        for row in connection.execute(statement.returning(*_MOVED)):
+        values = {"b_worker": worker_id, **given}
+        rows = (
+            connection.execute(way.all, values)
+            if part is None
+            else connection.execute(way.some, {**values, "b_ids": part})
+        )
+        for row in rows:
             moved[row.id] = Moved(*row)
-            tally.move(row.seed_id, row.host_id, R, after)
+            tally.move(row.seed_id, row.host_id, R, way.after)
     return moved
-
-
-_MOVED = [_LINK.c[name] for name in ("id", "seed_id", "host_id", "depth", "parent_id", "relation")]
 
 
 # --- E → W, C → W ---------------------------------------------------------------------------------

@@ -36,6 +36,18 @@ _PAGE = table(Page)
 _HOST = table(Host)
 
 
+_VALIDATORS = sa.select(_PAGE.c.link_id, _PAGE.c.content_hash, _PAGE.c.etag, _PAGE.c.last_modified).where(
+    _PAGE.c.link_id.in_(sa.bindparam("ids", expanding=True))
+)
+_WAITS: tuple[sa.ColumnElement[bool] | sa.TextClause, ...] = (
+    _LINK.c.host_id == sa.bindparam("host"),
+    state_is(LinkState.W),
+)
+_SOONEST = sa.select(_LINK.c.late).where(*_WAITS).order_by(_LINK.c.late).limit(1)
+_NEAREST = sa.select(sa.func.min(_LINK.c.depth)).where(*_WAITS, _LINK.c.late == sa.bindparam("late"))
+_DEEPEST = sa.select(sa.func.max(_LINK.c.depth)).where(*_WAITS, _LINK.c.late == sa.bindparam("late"))
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """What goes with a link into E; `retry_at` in UTC microseconds, None for not by itself."""
@@ -60,8 +72,7 @@ class Moved:
 
 def with_validators(connection: sa.Connection, taken: list[Request]) -> list[Request]:
     """Give those that were read before what a server needs to say that nothing has changed (RFC 9110, 13.1)."""
-    query = sa.select(_PAGE.c.link_id, _PAGE.c.content_hash, _PAGE.c.etag, _PAGE.c.last_modified)
-    rows = connection.execute(query.where(_PAGE.c.link_id.in_([request.link_id for request in taken])))
+    rows = connection.execute(_VALIDATORS, {"ids": [request.link_id for request in taken]})
     known = {link_id: (content, etag, modified) for link_id, content, etag, modified in rows}
     return [
         replace(request, known=known[request.link_id][0], headers=_conditions(*known[request.link_id]))
@@ -98,12 +109,10 @@ def request_of(row: sa.Row[tuple[object, ...]]) -> Request:
 
 def first_rank(connection: sa.Connection, host_id: int, *, deepest: bool) -> Rank | None:
     """Return whose turn it is: links that are not late before those that are, then by depth."""
-    waits: list[sa.ColumnElement[bool] | sa.TextClause] = [_LINK.c.host_id == host_id, state_is(LinkState.W)]
-    late = connection.scalar(sa.select(_LINK.c.late).where(*waits).order_by(_LINK.c.late).limit(1))
+    late = connection.scalar(_SOONEST, {"host": host_id})
     if late is None:
         return None
-    edge = sa.func.max(_LINK.c.depth) if deepest else sa.func.min(_LINK.c.depth)
-    return late, connection.execute(sa.select(edge).where(*waits, _LINK.c.late == late)).scalar_one()
+    return late, connection.execute(_DEEPEST if deepest else _NEAREST, {"host": host_id, "late": late}).scalar_one()
 
 
 def in_turn(connection: sa.Connection, host_id: int, *, deepest: bool, limit: int, offset: int) -> list[Request]:

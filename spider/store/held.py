@@ -45,15 +45,19 @@ def write(
     connection: sa.Connection, kind: str, rows: Iterable[dict[str, object]], needed: Mapping[tuple[object, object], int]
 ) -> None:  # fmt: skip
     """Write the rows of one kind.  `needed` gives the state without which a medium is not seen, by page and hash."""
-    held = table(MEDIA[kind])
     listed = [one | {"state_id": needed.get((one["page_id"], one["url_hash"]))} for one in rows]
+    connection.execute(_upsert(connection, kind, tuple(listed[0])), listed)
+
+
+@dialect.once
+def _upsert(connection: sa.Connection, kind: str, columns: tuple[str, ...]) -> sa.Insert:
+    held = table(MEDIA[kind])
     insert = dialect.insert(connection, held)
     fresh: dict[str, sa.ColumnElement[object]] = {
-        name: insert.excluded[name] for name in listed[0] if name not in {"page_id", "url_hash", "first_seen"}
+        name: insert.excluded[name] for name in columns if name not in {"page_id", "url_hash", "first_seen"}
     }
     # A medium may be told a second time, by a link of its own, which knows of no state.
     fresh["state_id"] = sa.func.coalesce(insert.excluded.state_id, held.c.state_id)
-    upsert = insert.on_conflict_do_update(
+    return insert.on_conflict_do_update(
         index_elements=[held.c.page_id, held.c.url_hash], set_={**fresh, "gone_at": sa.null()}
     )
-    connection.execute(upsert, listed)

@@ -37,6 +37,7 @@ __all__ = ["Forgot", "covers", "drop_tree", "forget", "forgotten"]
 _LINK = table(CrawlerLink)
 _HOST = table(Host)
 _SEED = table(SeedLink)
+_TARGETS = sa.select(Forgotten.target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class Forgot:
 
 def forgotten(connection: sa.Connection) -> frozenset[str]:
     """Return every target forgotten: host names, and keys of addresses."""
-    return frozenset(connection.scalars(sa.select(Forgotten.target)))
+    return frozenset(connection.scalars(_TARGETS))
 
 
 def covers(targets: Collection[str], url: str | None, ladder: str) -> bool:

@@ -77,6 +77,7 @@ _WAITING = (
 )
 
 
+@dialect.once
 def _counted(connection: sa.Connection) -> sa.Insert:
     rows = table(Count)
     insert = dialect.insert(connection, rows)

@@ -122,7 +122,7 @@ STEPS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "pages": lambda patch: patch.setattr(catalog, "_write", broken),
     "media": lambda patch: patch.setattr(held, "write", broken),
     "links": lambda patch: patch.setattr(frontier, "add", broken),
-    "refusals": lambda patch: patch.setattr(catalog, "_write_counted", broken),
+    "refusals": lambda patch: patch.setattr(catalog, "_counted", broken),
     "counts": lambda patch: patch.setattr(Tally, "flush", broken),
 }
 
