@@ -10,7 +10,7 @@ import click
 from spider.cli.options import Globals, called, setting_options
 from spider.cli.rehearsal import rehearsed
 from spider.cli.run import follow
-from spider.crawl import Crawler, Plan, load_seeds
+from spider.crawl import Crawler, Plan, load_seeds, nursing
 from spider.errors import InputError
 from spider.store import Database
 from spider.store import seeds as seed_list
@@ -46,13 +46,14 @@ def command(
     would be visited are listed (--max-pages: as many), in their order, and when.
     """
     found = load_seeds(seeds, sys.stdin.buffer)
+    plan = Plan(**values)
     if dry_run:
-        return rehearsed(given, Plan(**values), found, values["key"])
-    with Database.open(given.db, create=bool(found), ladder=values["key"]) as database:
+        return rehearsed(given, plan, found, values["key"])
+    with nursing(plan) as nursery, Database.open(given.db, create=bool(found), ladder=values["key"]) as database:
         if not found:
             _check_known(database, database.name)
         told = bool(given.verbose or log)
-        crawl = Crawler(database, Plan(**values), seeds=found, told=told)
+        crawl = Crawler(database, plan, seeds=found, told=told, nursery=nursery)
         return follow(
             crawl,
             quiet=given.quiet,

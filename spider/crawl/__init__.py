@@ -7,8 +7,21 @@ from __future__ import annotations
 
 from spider.crawl.checker import Checker, Choice, Standing
 from spider.crawl.crawler import Crawler
+from spider.crawl.nursery import nursing
 from spider.crawl.plan import Plan
 from spider.crawl.seeds import Seed, load_seeds, read_seeds
 from spider.crawl.standing import Sight, Snapshot
 
-__all__ = ["Checker", "Choice", "Crawler", "Plan", "Seed", "Sight", "Snapshot", "Standing", "load_seeds", "read_seeds"]
+__all__ = [
+    "Checker",
+    "Choice",
+    "Crawler",
+    "Plan",
+    "Seed",
+    "Sight",
+    "Snapshot",
+    "Standing",
+    "load_seeds",
+    "nursing",
+    "read_seeds",
+]

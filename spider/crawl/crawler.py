@@ -15,6 +15,7 @@ from dataclasses import replace
 from spider.ajax import require
 from spider.crawl.clock import Clock, SystemClock
 from spider.crawl.need import Need
+from spider.crawl.nursery import Nursery
 from spider.crawl.opening import prepare
 from spider.crawl.orders import Orders
 from spider.crawl.plan import Plan
@@ -41,6 +42,7 @@ class Crawler:
 
     `seeds` are added to its list and crawled with those that are there.  `exit_code` is 0, 3 or 4 of the
     documented codes once `run` has ended.  With `told` False only the outcomes of seeds are sure to be told.
+    Worker processes come from the `nursery`, where one was opened in time.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class Crawler:
         seeds: Sequence[Seed] = (),
         clock: Clock | None = None,
         told: bool = True,
+        nursery: Nursery | None = None,
     ) -> None:
         """Do nothing yet; a pattern in the plan that is no regular expression is a SettingError."""
         self.plan = plan
@@ -60,6 +63,7 @@ class Crawler:
         self._seeds = seeds
         self._clock = clock or SystemClock()
         self._told = told
+        self._nursery = nursery
         self._shift = Shift(database, plan, clock=self._clock)
         self._worker = self._shift.worker
         self._need = Need(plan, self._clock)
@@ -150,7 +154,7 @@ class Crawler:
         """Have this many worker processes beside this one, where more than one is worth it."""
         if size > 1 and self._team is None:
             orders = Orders(self._database.address, self._run_id, self.plan, tells=self._told)
-            self._team = Team(self._database, orders, clock=self._clock, until=self._until)
+            self._team = Team(self._database, orders, clock=self._clock, until=self._until, nursery=self._nursery)
         if self._team is not None:
             self._team.grow(size)
 

@@ -9,7 +9,7 @@ from spider.crawl.ledger import Ledger
 from spider.crawl.plan import Plan
 from spider.crawl.process import cores
 
-__all__ = ["Need"]
+__all__ = ["Need", "most"]
 
 BUSY = 0.7  # of a processor: above this, one process is what holds the crawl up
 FILES = 256  # that a process may open: with fewer, a second one would take from what the first needs for its hosts
@@ -25,7 +25,7 @@ class Need:
 
     def __init__(self, plan: Plan, clock: Clock) -> None:
         """Begin to measure."""
-        self.most = plan.workers or (len(cores()) if _may_open_many() else 1)
+        self.most = most(plan)
         self._asked = plan.workers is not None
         self._clock = clock
         self._since = clock.steady()
@@ -49,6 +49,11 @@ class Need:
             self._busy = (used - self._used) / (now - self._since) > BUSY
             self._since, self._used = now, used
         return self._busy
+
+
+def most(plan: Plan) -> int:
+    """Return how many processes a crawl may be, however much there is to do."""
+    return plan.workers or (len(cores()) if _may_open_many() else 1)
 
 
 def _may_open_many() -> bool:

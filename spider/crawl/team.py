@@ -1,7 +1,8 @@
 """The worker processes of a crawl: begun, told to stop, begun again where they die.
 
 They share nothing but the database.  Each has one line to this process, by which it learns of its end; so none
-is left behind, however this process ends.
+is left behind, however this process ends.  They are copies of a process that waits for that, where there is one
+(`nursery`), else begun anew.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 
 import spider
 from spider.crawl.clock import Clock
+from spider.crawl.nursery import Nursery, Nursling
 from spider.crawl.orders import READY, STOP, STOP_NOW, Connection, Ended, Orders
 from spider.crawl.process import at_work, cores
 from spider.errors import BrowserError, DiskError, SpiderError, StorageError
@@ -40,7 +42,7 @@ class _Member:
     """A worker process, the line to it, and what it has said."""
 
     slot: int
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | Nursling
     line: Connection
     ready: bool = False
     told: str | None = None
@@ -50,8 +52,11 @@ class _Member:
 class Team:
     """At most as many processes as `grow` says."""
 
-    def __init__(self, database: Database, orders: Orders, *, clock: Clock, until: float) -> None:
+    def __init__(
+        self, database: Database, orders: Orders, *, clock: Clock, until: float, nursery: Nursery | None = None
+    ) -> None:
         """Begin none yet; all end at `until`, in the steady clock's seconds."""
+        self._nursery = nursery
         self.error: Exception | None = None
         self._database = database
         self._orders = orders
@@ -131,13 +136,7 @@ class Team:
         core = places[(slot + self._orders.run_id) % len(places)] if len(places) > 1 else None
         with contextlib.ExitStack() as unless, theirs:
             unless.callback(ours.close)
-            process = subprocess.Popen(  # noqa: S603  # this very program
-                [sys.executable, "-P", "-m", "spider.crawl", str(theirs.fileno())],
-                env=_environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-            )
+            process = (self._nursery and self._nursery.begin(theirs)) or _anew(theirs)
             unless.pop_all()
         member = _Member(slot, process, ours)
         self._members.append(member)
@@ -208,6 +207,17 @@ class Team:
         if self._deadline is not None and time.monotonic() > self._deadline:
             for member in self._members:
                 member.process.kill()
+
+
+def _anew(line: Connection) -> subprocess.Popen[bytes]:
+    """Begin a process that has this line and loads the program itself."""
+    return subprocess.Popen(  # noqa: S603  # this very program
+        [sys.executable, "-P", "-m", "spider.crawl", str(line.fileno())],
+        env=_environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        pass_fds=[line.fileno()],
+    )
 
 
 def _environment() -> dict[str, str]:
