@@ -9,6 +9,7 @@ from spider.cli.ending import complain, say, tell
 from spider.cli.log import logged
 from spider.cli.progress import advice, progress, summary
 from spider.cli.signals import stopping
+from spider.crawl.process import settle
 from spider.model import Failed, Fetched, Outcome, Skipped
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def follow(
     for this database.
     """
     failed: dict[str, str] = {}
+    settle()
     with (
         logged(log, log_format) as written,
         progress(crawl, quiet=quiet, verbose=verbose) as shown,

@@ -6,6 +6,7 @@ and its start time, so that a number used again is not taken for the process tha
 
 from __future__ import annotations
 
+import gc
 import os
 import platform
 import subprocess
@@ -15,7 +16,7 @@ from pathlib import Path
 
 from spider.store.workers import WorkerRow
 
-__all__ = ["LEASE", "Identity", "at_work", "cores", "is_alive", "this_process"]
+__all__ = ["LEASE", "Identity", "at_work", "cores", "is_alive", "settle", "this_process"]
 
 LEASE = 60.0
 """Seconds that a lease lasts unless renewed: many heartbeats, a long stall of the machine."""
@@ -31,6 +32,15 @@ class Identity:
     boot_id: str
     pid: int
     started: str
+
+
+def settle() -> None:
+    """Let the collector of cycles pass over all that was loaded, and come when there is something to collect.
+
+    A page makes thousands of values and hardly a cycle; by default seven hundred of them are enough to have it look.
+    """
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 def this_process() -> Identity:
