@@ -78,6 +78,7 @@ def _host_ids(connection: sa.Connection, names: Collection[str]) -> dict[str, in
 # --- leases ---------------------------------------------------------------------------------------
 
 _FREE = sa.or_(_HOST.c.lease_worker.is_(None), _HOST.c.lease_until < sa.bindparam("now"))
+_LEASED = sa.select(_HOST.c.id).where(sa.text("lease_worker IS NOT NULL"))
 _WAITS = sa.text("waiting > 0")  # written out, as the partial index needs it; a limit wants an order by it, too
 
 
@@ -187,15 +188,22 @@ def rest(connection: sa.Connection, name: str, *, until: int) -> None:
 
 
 def shares(connection: sa.Connection, *, since: int, most: int) -> tuple[int, int]:
-    """Count the hosts with links waiting, up to `most`, and the workers whose heartbeat is younger than `since`."""
+    """Count the hosts that there is work on, up to `most`, and the workers whose heartbeat is younger than `since`.
+
+    There is work on hosts with links waiting, and on those that are in hand: all their links may be, too.
+    """
     workers = connection.scalar(sa.select(sa.func.count()).select_from(_WORKER).where(_WORKER.c.heartbeat_at >= since))
-    return waiting(connection, most=most), workers or 0
+    free = sa.select(_HOST.c.id).where(_WAITS, _HOST.c.lease_worker.is_(None)).order_by(_HOST.c.next_at)
+    return min(most, _counted(connection, free, most) + _counted(connection, _LEASED, most)), workers or 0
 
 
 def waiting(connection: sa.Connection, *, most: int) -> int:
     """Count the hosts with links waiting, up to `most`."""
-    some = sa.select(_HOST.c.id).where(_WAITS).order_by(_HOST.c.next_at).limit(most).subquery()
-    return connection.scalar(sa.select(sa.func.count()).select_from(some)) or 0
+    return _counted(connection, sa.select(_HOST.c.id).where(_WAITS).order_by(_HOST.c.next_at), most)
+
+
+def _counted(connection: sa.Connection, which: sa.Select[tuple[int]], most: int) -> int:
+    return connection.scalar(sa.select(sa.func.count()).select_from(which.limit(most).subquery())) or 0
 
 
 def leased_names(connection: sa.Connection, *, most: int) -> list[str]:

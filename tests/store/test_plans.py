@@ -76,7 +76,7 @@ HOT: dict[str, tuple[Callable[[sa.Connection, Tally], object], str]] = {
         lambda c, t: frontier.add(c, [new_link("http://h1.test/1", 1, depth=0)], t),
         "sqlite_autoindex_CrawlerLink|uq_CrawlerLink_host_id_h",
     ),
-    "shares": (lambda c, _: hosts.shares(c, since=NOW, most=100), "ix_Host_due"),
+    "shares": (lambda c, _: hosts.shares(c, since=NOW, most=100), "ix_Host_due|ix_Host_leased"),
     "leased": (lambda c, _: hosts.leased_names(c, most=100), "ix_Host_leased"),
     "held": (lambda c, _: workers.hosts_held(c), "ix_Host_leased"),
     "forsake": (lambda c, t: workers.forsake(c, 1, t, links=[], held=[]), "ix_CrawlerLink_running"),

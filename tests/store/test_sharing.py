@@ -277,3 +277,20 @@ def test_killed_while_it_writes(after: float, address: str) -> None:
             assert not hosts.running(connection)
             check_counters(connection)
             assert take(connection, worker(connection, 2), Tally())
+
+
+def test_hosts_in_hand_are_shared_out_too(database: Database) -> None:
+    """A host counts while there is work on it, also when all its links are in hand: else it would go to and fro."""
+    with writing(database) as (connection, tally):
+        seed_id = seed(connection)
+        frontier.add(connection, [new_link(f"http://h{n}.test/", seed_id) for n in range(HOSTS)], tally)
+        first = worker(connection)
+        worker(connection, pid=2)
+        tally.flush(connection)
+        leased = hosts.lease(connection, first, now=NOW, until=NOW + MINUTE, limit=HOSTS - 2)
+        for host in leased[1:]:
+            frontier.check_out(connection, first, host.id, tally, limit=9)
+        tally.flush(connection)
+        assert hosts.waiting(connection, most=99) == 3
+        assert hosts.shares(connection, since=0, most=99) == (HOSTS, 2)
+        assert hosts.shares(connection, since=0, most=4) == (4, 2)
