@@ -14,6 +14,7 @@ import traceback
 
 from spider.crawl.clock import SystemClock
 from spider.crawl.orders import READY, STOP_NOW, Connection, Ended, Orders, told
+from spider.crawl.process import settle
 from spider.crawl.shift import Shift
 from spider.errors import SpiderError
 from spider.store import Database
@@ -25,6 +26,7 @@ def work(number: int) -> None:
     """Do what the orders say that come over a line, an open file's number, and tell how it ended."""
     for sent in (signal.SIGINT, signal.SIGHUP):  # a terminal sends them to all; who began this one passes them on
         signal.signal(sent, signal.SIG_IGN)
+    settle()
     with Connection(number) as line:
         try:
             orders = line.recv()

@@ -6,6 +6,8 @@ and its start time, so that a number used again is not taken for the process tha
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import gc
 import os
 import platform
@@ -20,6 +22,9 @@ __all__ = ["LEASE", "Identity", "at_work", "cores", "is_alive", "settle", "this_
 
 LEASE = 60.0
 """Seconds that a lease lasts unless renewed: many heartbeats, a long stall of the machine."""
+
+MALLOC = ((-8, 1), (-3, 256 * 1024), (-1, 1024 * 1024))
+"""glibc's M_ARENA_MAX, M_MMAP_THRESHOLD and M_TRIM_THRESHOLD: heaps, and bytes from which memory is given back."""
 
 SUSPENDED = 300.0  # seconds without a heartbeat after which a process that still exists counts as dead
 
@@ -38,9 +43,23 @@ def settle() -> None:
     """Let the collector of cycles pass over all that was loaded, and come when there is something to collect.
 
     A page makes thousands of values and hardly a cycle; by default seven hundred of them are enough to have it look.
+    What large pages took is given back to the system: see `_share_one_heap`.
     """
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+    _share_one_heap()
+
+
+def _share_one_heap() -> None:
+    """Have all threads allocate from one heap that shrinks (mallopt(3)), where the C library is glibc.
+
+    By default each thread gets a heap of its own and keeps in it the most that its largest page ever took; Python lets
+    one of them allocate at a time anyway.
+    """
+    with contextlib.suppress(AttributeError, OSError):
+        mallopt = ctypes.CDLL(None).mallopt
+        for parameter, value in MALLOC:
+            mallopt(parameter, value)
 
 
 def this_process() -> Identity:

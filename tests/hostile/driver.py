@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from spider.crawl import Crawler, Plan, Seed
+from spider.crawl.process import settle
 from spider.model import Failed, Fetched, Outcome, Skipped
 from spider.store import Database
 
@@ -36,7 +37,7 @@ def memory(field: str) -> int:
 
 
 def calm() -> int:
-    """Give free memory back, let the most begin anew, and return what this process has in KiB."""
+    """Give free memory back, let the peak begin anew, and return what this process has in KiB."""
     ctypes.CDLL(None).malloc_trim(0)
     Path("/proc/self/clear_refs").write_text("5")  # proc(5): resets the peak
     return memory("VmRSS")
@@ -102,6 +103,7 @@ def crawl(job: Mapping[str, Any]) -> dict[str, object]:
 
 def main() -> None:
     """Serve until the input ends; a fresh database is a copy of one that was made at the start."""
+    settle()  # as `spider crawl` does
     template = Path(sys.argv[1])
     Database.open(str(template)).close()
     for line in sys.stdin:

@@ -22,6 +22,7 @@ Web = Callable[..., WebServer]
 Process = Callable[..., Popen[str]]
 
 OPTIONS = ("--delay", "0", "--timeout", "1.5", "--deadline", "2", "--retries", "1", "--max-size", "500k", "--no-traps")
+PATIENT = ("--timeout", "6", "--deadline", "8")  # in half an hour a machine may be busy with other things for a while
 KILLED = {"overlap": "a killed process cannot close its connection first"}
 
 
@@ -117,7 +118,7 @@ def test_a_hundred_thousand_pages(web: Web, spider_process: Process, tmp_path: P
     """A hundred thousand pages on two hundred hosts: the same, and memory is flat after the first tenth."""
     mixture = Mixture(hosts=200, pages=499, slow=200)
     server = web(mixture.answer, hosts=200)
-    process = begin(spider_process, server, tmp_path)
+    process = begin(spider_process, server, tmp_path, *PATIENT)
     seen = watched(process, server, 100_000)
     assert process.wait() == 0
     hold(mixture, tmp_path, server)
