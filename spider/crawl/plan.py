@@ -69,6 +69,12 @@ class Plan:
     visit_media: bool = False
     key: str | None = None
 
+    @property
+    def may_hurry(self) -> bool:
+        """Whether pages of a host may follow one another without a look at pace and limits between."""
+        limits = (self.max_pages, self.max_bytes, self.max_host_pages)
+        return self.delay <= 0 and self.per_host == 1 and self.ajax == "never" and limits == (None, None, None)
+
     def scope_of(self, seed: SeedRow) -> SeedScope:
         """Return what one seed wants visited: its own options, else the plan's."""
         own = seed.options

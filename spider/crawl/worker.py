@@ -36,6 +36,9 @@ __all__ = ["Worker"]
 LATE = 0.2  # seconds that an outcome may wait to be recorded with others
 FULL = 200  # outcomes that are recorded at once
 HUNGRY = 4  # of so many hosts at work one that waits for what came to be written is too many, while threads are free
+IN_TURN = 8  # pages of a host that needs no waiting that one thread asks for, one behind the other
+QUICK = 0.1  # seconds to an answer: a server that takes longer is asked anew each time whether it may be asked
+NOT_THERE = frozenset({404, 410})
 POLL = 0.1  # seconds between two looks at a database where nothing is to be done now
 MICRO = 1_000_000
 
@@ -61,7 +64,9 @@ class Worker:
             closed=self._traps.closed if plan.traps else None,
             too_slow=self._is_too_slow if plan.longer_delay == "skip" else None,
         )
-        self._crew: Crew[tuple[Lane, Visit | Errand], Done] = Crew(plan.threads, self._perform)
+        self._crew: Crew[tuple[Lane, Visit | Errand], Done] = Crew(plan.threads, self._perform, goes_on=self._goes_on)
+        self._in_turn = IN_TURN if plan.may_hurry else 1
+        self._ends = False
         self._applications = Applications(
             plan, client, self._gate, lambda: roster.judge, clock=clock, away=self._crew.away
         )
@@ -124,16 +129,15 @@ class Worker:
     def step(self) -> list[Outcome]:
         """Do one round: begin what may begin, wait a moment for answers, write down; return what was written."""
         self._dispatch()
-        for done in self._crew.collect(self._patience()):
-            self._take(done)
+        self._collect(self._patience())
         self._dispatch()  # what may go on does so before what came is written, and several are written at once
         return self._write() if self._must_write() else []
 
     def drain(self, at_once: Callable[[], bool]) -> Iterator[list[Outcome]]:
         """Begin nothing more, let what is in flight end unless it must be `at_once`, and write it down."""
+        self._ends = True
         while self._crew.busy and not at_once():
-            for done in self._crew.collect(LATE):
-                self._take(done)
+            self._collect(LATE)
             if self._is_late() or self._clock.steady() >= self.ledger.next_beat:
                 yield self._write(more=False)
         if self._outcomes or self._rulings:
@@ -215,9 +219,13 @@ class Worker:
             return self._refuse(lane, request, verdict.rule)
         if not self._is_granted(lane):
             return False
-        lane.buffer.popleft()
-        self._visits += 1
-        return self._submit(lane, Visit(request))
+        visits = [Visit(lane.buffer.popleft())]
+        while len(visits) < self._in_turn and lane.buffer:
+            if isinstance(self._gate.permit(lane.buffer[0].url, Purpose.PAGE), Rejected):
+                break
+            visits.append(Visit(lane.buffer.popleft()))
+        self._visits += len(visits)
+        return self._submit(lane, *visits)
 
     def _is_granted(self, lane: Lane) -> bool:
         """Whether the limits of the run leave room for one more page of a host."""
@@ -231,9 +239,9 @@ class Worker:
             return False
         return True
 
-    def _submit(self, lane: Lane, job: Visit | Errand) -> bool:
-        lane.in_flight += 1
-        self._crew.submit((lane, job))
+    def _submit(self, lane: Lane, *jobs: Visit | Errand) -> bool:
+        lane.in_flight += len(jobs)
+        self._crew.submit(*((lane, job) for job in jobs))
         return True
 
     def _refuse(self, lane: Lane, request: Request, rule: str) -> bool:
@@ -278,7 +286,23 @@ class Worker:
             case Visit(request=request):
                 return self._visitor.visit(lane, job, request)
 
+    def _goes_on(self, done: Done) -> bool:
+        """Whether the thread may ask the same host for the next of its pages at once: a quick server, and content."""
+        sound = 200 <= done.status < 400 or done.status in NOT_THERE  # noqa: PLR2004  # success, or another place
+        return sound and done.latency < QUICK and not self._ends and self.ledger.now() < self.ledger.lease_until
+
     # --- what came --------------------------------------------------------------------------------
+
+    def _collect(self, patience: float) -> None:
+        """Take what the threads bring, and back what they did not begin."""
+        for done in self._crew.collect(patience):
+            self._take(done)
+        while self._crew.left:
+            lane, job = self._crew.left.pop()
+            lane.in_flight -= 1
+            if isinstance(job, Visit):
+                self._visits -= 1
+                lane.buffer.appendleft(job.request)
 
     def _take(self, done: Done) -> None:
         """Take note of what a thread brings."""

@@ -137,6 +137,30 @@ def test_a_crew_begins_no_more_threads_than_jobs_need() -> None:
     crew.close()
 
 
+def test_a_crew_does_what_it_is_given_together_in_turn() -> None:
+    """One thread does them one behind the other; where one says that it goes no further, the rest comes back undone."""
+    done: list[int] = []
+
+    def perform(job: int) -> int:
+        done.append(job)
+        return job
+
+    crew: Crew[int, int] = Crew(2, perform, goes_on=lambda result: result != 13)
+    crew.submit(*range(8))
+    found: list[int] = []
+    while crew.busy:
+        assert (crew.busy, crew.free) == (1, 1)
+        found += crew.collect(1)
+    assert found == done == list(range(8))
+    assert not crew.left
+    crew.submit(12, 13, 14, 15)
+    while crew.busy:
+        found += crew.collect(1)
+    assert found[8:] == done[8:] == [12, 13]
+    assert crew.left == [14, 15]
+    crew.close()
+
+
 def test_a_crew_waits_no_longer_for_a_signal() -> None:
     """A signal whose handler takes longer than the wait has left does not make the wait endless."""
     crew: Crew[int, int] = Crew(1, lambda job: job)
