@@ -11,8 +11,10 @@ import os
 import signal
 import threading
 import traceback
+from multiprocessing.reduction import recv_handle
 
 from spider.crawl.clock import SystemClock
+from spider.crawl.marks import share
 from spider.crawl.orders import READY, STOP_NOW, Connection, Ended, Orders, told
 from spider.crawl.process import settle
 from spider.crawl.shift import Shift
@@ -30,6 +32,7 @@ def work(number: int) -> None:
     with Connection(number) as line:
         try:
             orders = line.recv()
+            share(recv_handle(line))
         except (EOFError, OSError):
             return
         ended = _worked(line, orders)

@@ -9,27 +9,32 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import time
 from dataclasses import dataclass, replace
 from multiprocessing import Pipe
 from multiprocessing.connection import wait
+from multiprocessing.reduction import send_handle
 from pathlib import Path
 
 import spider
 from spider.crawl.clock import Clock
+from spider.crawl.marks import TWICE, Blame, Marks, Verdict
 from spider.crawl.nursery import Nursery, Nursling
 from spider.crawl.orders import READY, STOP, STOP_NOW, Connection, Ended, Orders
 from spider.crawl.process import at_work, cores
 from spider.errors import BrowserError, DiskError, SpiderError, StorageError
-from spider.model import Outcome
-from spider.store import Database, Tally, workers
+from spider.model import Outcome, Reason
+from spider.store import Database, Tally, frontier, workers
 
 __all__ = ["RESTARTS", "Team"]
 
 RESTARTS = 3
-"""How often a worker process that died is begun again, for each that there is."""
+"""How often a worker process that died is begun again, for each that there is, where no page is to blame."""
+
+FELLED = 100  # pages that may be to blame: with more, it is the machine
 
 GRACE = 20.0  # seconds that a process told to stop at once may take to write what it has
 ENDINGS = ("stopped", "min-free", "browser", "max-pages", "max-time", "max-bytes", "max-host-pages", "done")
@@ -44,6 +49,7 @@ class _Member:
     slot: int
     process: subprocess.Popen[bytes] | Nursling
     line: Connection
+    marks: Marks
     ready: bool = False
     told: str | None = None
     ended: Ended | None = None
@@ -64,7 +70,8 @@ class Team:
         self._until = until
         self._members: list[_Member] = []
         self._endings: set[str] = set()
-        self._slots = self._deaths = 0
+        self._blame = Blame()
+        self._slots = self._deaths = self._felled = 0
         self._full = False
         self._order: str | None = None
         self._deadline: float | None = None
@@ -131,18 +138,21 @@ class Team:
     # --- one process ------------------------------------------------------------------------------
 
     def _begin(self, slot: int) -> None:
+        marks = Marks.open()
         ours, theirs = Pipe()
         places = cores()
         core = places[(slot + self._orders.run_id) % len(places)] if len(places) > 1 else None
         with contextlib.ExitStack() as unless, theirs:
             unless.callback(ours.close)
+            unless.callback(marks.close)
             process = (self._nursery and self._nursery.begin(theirs)) or _anew(theirs)
             unless.pop_all()
-        member = _Member(slot, process, ours)
+        member = _Member(slot, process, ours, marks)
         self._members.append(member)
         left = None if self._until == float("inf") else max(0.0, self._until - self._clock.steady())
         with contextlib.suppress(OSError):  # it is gone already, which is seen when it is listened to
             ours.send(replace(self._orders, lasts=left, core=core))
+            send_handle(ours, marks.file, process.pid)
 
     def _pass_on(self, member: _Member) -> None:
         if self._order in {None, member.told}:
@@ -174,8 +184,10 @@ class Team:
         member.line.close()
         code = member.process.wait()
         self._members.remove(member)
+        left = member.marks.left()
+        member.marks.close()
         if member.ended is None:
-            self._died(member, code)
+            self._died(member, code, Verdict() if self._order else self._blame.judge(left))
             return
         if member.ended.error:
             self.error = self.error or _error(member.ended)
@@ -183,9 +195,12 @@ class Team:
         if member.ended.why is not None:
             self._endings.add(member.ended.why)
 
-    def _died(self, member: _Member, code: int) -> None:
+    def _died(self, member: _Member, code: int, verdict: Verdict) -> None:
         self._deaths += 1
-        self._free()
+        self._free(code, verdict)
+        self._felled += len(verdict.guilty)
+        if verdict.guilty and self._felled <= FELLED:
+            self._deaths = max(0, self._deaths - TWICE)
         if self._order is not None:
             self._endings.add("stopped")
         elif self._deaths > RESTARTS * self._slots:
@@ -194,11 +209,23 @@ class Team:
         else:
             self._begin(member.slot)
 
-    def _free(self) -> None:
+    def _free(self, code: int, verdict: Verdict) -> None:
         """Let what the dead held go to others now; else they find it within seconds by themselves."""
+        now = self._clock.now()
+        why = f"a worker process died ({_name(code)}) while it had this page in hand"
+        failures = [
+            frontier.Failure(link, Reason.INTERNAL, f"{why}, more than once\n{verdict.trace}".strip())
+            for link in verdict.guilty
+        ]
+        failures += [
+            frontier.Failure(link, Reason.INTERNAL, why, now + int(seconds * 1e6))
+            for link, seconds in verdict.again.items()
+        ]
         with contextlib.suppress(StorageError), self._database.write() as connection:
             tally = Tally()
-            now = self._clock.now()
+            for row in workers.rows(connection):
+                if not at_work(row, now):
+                    frontier.fail(connection, row.id, failures, tally)
             workers.recover(connection, lambda row: not at_work(row, now), tally)
             tally.flush(connection)
 
@@ -224,6 +251,13 @@ def _environment() -> dict[str, str]:
     """Return our environment, with the place this very program was loaded from before all others."""
     place = str(Path(spider.__file__).parent.parent)
     return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, (place, os.environ.get("PYTHONPATH", ""))))}
+
+
+def _name(code: int) -> str:
+    """Name what ended a process: an exit code, or below zero a signal."""
+    with contextlib.suppress(ValueError):
+        return signal.Signals(-code).name
+    return f"exit code {code}"
 
 
 def _error(ended: Ended) -> Exception:

@@ -19,6 +19,7 @@ from spider import url as urls
 from spider.ajax import looks
 from spider.crawl import feeds, memory
 from spider.crawl.lane import Done, Lane, Visit
+from spider.crawl.marks import in_hand
 from spider.crawl.scope import Judge
 from spider.errors import FetchError
 from spider.fetch import Client, Pace, Permission, header_words, permission, retry_after
@@ -99,6 +100,10 @@ class Visitor:
 
     def visit(self, lane: Lane, job: Visit, request: Request) -> Done:
         """Visit a link; whatever happens is an outcome, never an exception.  None is a visit that was broken off."""
+        with in_hand(request.link_id):
+            return self._visit(lane, job, request)
+
+    def _visit(self, lane: Lane, job: Visit, request: Request) -> Done:
         try:
             if feeds.is_feed(request):
                 response = self.client.get(request, reads=feeds.reads, max_size=feeds.MAX_SIZE)
