@@ -121,7 +121,7 @@ def in_hand(link_id: int) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Links that have failed, and links that are tried again, each after so many seconds; the trace, if there is one."""
+    """Links that have failed, and links that are tried again, each after so many seconds; the trace, if any."""
 
     guilty: tuple[int, ...] = ()
     again: Mapping[int, float] = field(default_factory=dict)

@@ -20,6 +20,7 @@ from spider.fetch.cookies import read_cookie
 from spider.fetch.passes import read_cookie_file
 from spider.page import read
 from spider.patterns import Pattern
+from tests.hostile.soak import record
 
 pytestmark = pytest.mark.no_cover  # watching each line would be timed as well
 
@@ -237,4 +238,6 @@ def test_damaged_real_inputs(target: Target, shared: Path, tmp_path: Path) -> No
     files = [path for path in sorted(folder.glob("*")) if path.is_file()] if target.corpus else []
     examples = [*target.examples, *(path.read_bytes() for path in files)]
     seed = int(time.time())
-    assert attack(target, examples, tmp_path, seed=seed, seconds=120) > 1000
+    rounds = attack(target, examples, tmp_path, seed=seed, seconds=120)
+    record(**{f"inputs: {target.name}": rounds})
+    assert rounds > 1000

@@ -7,7 +7,7 @@ import random
 import sqlite3
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from subprocess import Popen
 
@@ -16,6 +16,7 @@ import pytest
 from spider.model import Reason
 from tests.crawl.conftest import sound
 from tests.hostile.mixture import Mixture
+from tests.hostile.soak import record
 from tests.server import WebServer
 
 Web = Callable[..., WebServer]
@@ -32,12 +33,23 @@ def begin(process: Process, server: WebServer, folder: Path, *more: str) -> Pope
     return process("-q", "--db", "x.db", "crawl", "seeds.txt", *OPTIONS, *more)
 
 
+def family(pid: int) -> Iterator[int]:
+    """Yield a process and all that it began, and they began."""
+    yield pid
+    with contextlib.suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            for child in (task / "children").read_text().split():
+                yield from family(int(child))
+
+
 def memory(process: Popen[str]) -> int:
-    """Return what a process has in memory, in KiB; 0 once it has ended."""
-    with contextlib.suppress(OSError, IndexError, StopIteration):
-        lines = Path(f"/proc/{process.pid}/status").read_text().splitlines()
-        return int(next(line for line in lines if line.startswith("VmRSS:")).split()[1])
-    return 0
+    """Return what a crawl has in memory, all its processes together, in KiB; 0 once it has ended."""
+    total = 0
+    for pid in family(process.pid):
+        with contextlib.suppress(OSError, StopIteration):
+            lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+            total += int(next(line for line in lines if line.startswith("VmRSS:")).split()[1])
+    return total
 
 
 def states(folder: Path, port: int) -> dict[str, str]:
@@ -67,7 +79,7 @@ def watched(process: Popen[str], server: WebServer, pages: int) -> list[int]:
     while process.poll() is None:
         if len(server.requests) > pages // 10:
             seen.append(memory(process))
-        time.sleep(0.1)
+        time.sleep(0.2)
     return [kib for kib in seen if kib]
 
 
@@ -75,7 +87,7 @@ def test_a_thousand_pages(web: Web, spider_process: Process, tmp_path: Path) -> 
     """A thousand pages on ten hosts, one in five hostile: each becomes what it should, and memory stays."""
     mixture = Mixture(hosts=10, pages=99)
     server = web(mixture.answer, hosts=10)
-    process = begin(spider_process, server, tmp_path)
+    process = begin(spider_process, server, tmp_path, "--workers", "1")
     seen = watched(process, server, 1000)
     assert process.wait() == 0
     hold(mixture, tmp_path, server)
@@ -118,12 +130,16 @@ def test_a_hundred_thousand_pages(web: Web, spider_process: Process, tmp_path: P
     """A hundred thousand pages on two hundred hosts: the same, and memory is flat after the first tenth."""
     mixture = Mixture(hosts=200, pages=499, slow=200)
     server = web(mixture.answer, hosts=200)
+    began = time.monotonic()
     process = begin(spider_process, server, tmp_path, *PATIENT)
     seen = watched(process, server, 100_000)
     assert process.wait() == 0
     hold(mixture, tmp_path, server)
     tenth = statistics.median(seen[: max(1, len(seen) // 10)])
     last = statistics.median(seen[-max(1, len(seen) // 10) :])
+    failed = sum(what != "C" for _, what in mixture.expected())
+    record(pages=100_000, hosts=200, failed=failed, seconds=round(time.monotonic() - began))
+    record(first=round(tenth / 1024), last=round(last / 1024), most=round(max(seen) / 1024))
     assert last <= tenth * 1.1
 
 
@@ -134,3 +150,4 @@ def test_killed_two_hundred_times(web: Web, spider_process: Process, tmp_path: P
     mixture = Mixture(hosts=20, pages=499, slow=2000)
     server = web(mixture.answer, hosts=20, skip=KILLED)
     kill(200, mixture, server, spider_process, tmp_path)
+    record(kills=200)
