@@ -331,8 +331,8 @@ class Checker:
                 checks.record(connection, rows)
                 checks.end_turns(connection, moments)
                 known = hosts.host_ids(connection, {urls.host(ruling.url) for ruling in fresh})
-                for ruling in fresh:
-                    origins.save_origin(connection, as_row(known[urls.host(ruling.url)], ruling, now=now))
+                rulings = [as_row(known[urls.host(ruling.url)], ruling, now=now) for ruling in fresh]
+                origins.save_origins(connection, rulings)
         self._done += len(rows)
         self.found.update(row.health for row in rows)
         return rows

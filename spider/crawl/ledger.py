@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from spider import url as urls
@@ -252,7 +252,7 @@ class Ledger:
         self.hosts_waiting = waiting
         self._share = max(1, math.ceil(waiting / max(1, self.crowd)))
         for number, lane in enumerate(self.lanes.values()):
-            lane.dry = False
+            lane.dry = lane.dry and bool(lane.buffer)  # others may have found links of it
             lane.leaving = self.crowd > 1 and number >= self._share
 
     def _ask_leave(self, connection: Connection, entry: Entry, read: int) -> None:
@@ -277,11 +277,10 @@ class Ledger:
                 keep_edges=self._plan.edges,
                 hasten=None if math.isinf(self._plan.refresh) else self._began,
             )
-        for lane, cause, ruling in entry.rulings:
-            origins.save_origin(connection, robots.as_row(lane.host.id, ruling, now=now))
-            if self._plan.sitemaps:
-                limit = self._roster.limits.get(cause.seed_id, 0)
-                frontier.add(connection, feeds.planted(ruling, cause, limit=limit, ladder=self._database.ladder), tally)
+        rulings = [robots.as_row(lane.host.id, ruling, now=now) for lane, _, ruling in entry.rulings]
+        origins.save_origins(connection, rulings)
+        if rulings and self._plan.sitemaps:
+            frontier.add(connection, self._sitemaps(entry), tally)
         self.limits.recorded(connection, entry.recorded, self.lanes.values())
         for lane, outcome in entry.outcomes:
             lane.links.discard(outcome.request.link_id)
@@ -289,6 +288,12 @@ class Ledger:
             lane.dry = False
         touched = [*(lane for lane, _ in entry.outcomes), *(lane for lane, _, _ in entry.rulings)]
         self._set_pace(connection, {lane.host.id: lane for lane in touched}.values())
+
+    def _sitemaps(self, entry: Entry) -> Iterator[frontier.NewLink]:
+        """Yield the links to sitemaps that the rulings of an entry make."""
+        for _, cause, ruling in entry.rulings:
+            limit = self._roster.limits.get(cause.seed_id, 0)
+            yield from feeds.planted(ruling, cause, limit=limit, ladder=self._database.ladder)
 
     def _set_pace(self, connection: Connection, lanes: Iterable[Lane]) -> None:
         now, steady = self.now(), self._clock.steady()
@@ -349,8 +354,11 @@ class Ledger:
 
     def _check_out(self, connection: Connection, tally: Tally) -> None:
         limit = 1 if self._deepest else AT_ONCE if self._plan.delay <= 0 else max(2, self._plan.per_host)
-        for lane in self.lanes.values():
-            if not lane.takes(limit):
+        wanting = [lane for lane in self.lanes.values() if lane.takes(limit)]
+        rich = hosts.rich(connection, self._id) if wanting else frozenset()
+        for lane in wanting:
+            if lane.host.id not in rich:
+                lane.dry = True
                 continue
             # While links of one depth are at work, only more of that depth: what they show may be nearer
             # than what waits deeper.

@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from operator import attrgetter
 
 from spider import url as urls
 from spider.crawl import robots
@@ -198,10 +199,15 @@ class Worker:
 
     def _dispatch(self) -> None:
         """Begin what may begin, the host first that has waited longest."""
+        if not self._crew.free:
+            return
         if self.ledger.now() >= self.ledger.lease_until:
             return  # the machine slept: the leases may be others' now, and the next heartbeat will tell
         now = self._clock.steady()
-        for lane in sorted(self.ledger.lanes.values(), key=lambda lane: lane.due):
+        ready = [lane for lane in self.ledger.lanes.values() if lane.may_start(now, self._plan.per_host)]
+        for lane in sorted(ready, key=attrgetter("due")):
+            if not self._crew.free:
+                return
             while lane.may_start(now, self._plan.per_host) and self._begin(lane):
                 pass
 

@@ -20,7 +20,7 @@ from spider.store.hosts import host_ids
 from spider.store.identity import Known, NewLink, distinct, known, same
 from spider.store.schema import CrawlerLink, Nearer, Page, state_is, table
 from spider.store.tally import Tally
-from spider.store.ways import CHECK_OUT, DONE, FAILED, MOVED, RELEASED, SENT_ON, Way, new
+from spider.store.ways import CHECK_OUT, DONE, DROPPED, FAILED, RELEASED, SENT_ON, Way, new
 
 __all__ = [
     "Failure",
@@ -225,8 +225,7 @@ def send_on(connection: sa.Connection, worker_id: int, link_id: int, url: str, t
 
 def drop(connection: sa.Connection, worker_id: int, link_id: int, tally: Tally) -> dict[int, Moved]:
     """Take one of this worker's links out of R and of the forest: it was a guess that came to nothing."""
-    mine = sa.delete(_LINK).where(state_is(R), _LINK.c.worker_id == worker_id, _LINK.c.id == link_id)
-    moved = {row.id: Moved(*row) for row in connection.execute(mine.returning(*MOVED))}
+    moved = {row.id: Moved(*row) for row in connection.execute(DROPPED, {"b_id": link_id, "b_worker": worker_id})}
     for link in moved.values():
         tally.leave(link.seed_id, link.host_id, R)
         tally.add(link.seed_id, f"relation.{link.relation}", -1)

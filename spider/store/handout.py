@@ -72,6 +72,8 @@ class Moved:
 
 def with_validators(connection: sa.Connection, taken: list[Request]) -> list[Request]:
     """Give those that were read before what a server needs to say that nothing has changed (RFC 9110, 13.1)."""
+    if not taken:
+        return []
     rows = connection.execute(_VALIDATORS, {"ids": [request.link_id for request in taken]})
     known = {link_id: (content, etag, modified) for link_id, content, etag, modified in rows}
     return [

@@ -27,6 +27,7 @@ __all__ = [
     "let_go",
     "next_due",
     "rest",
+    "rich",
     "running",
     "set_pace",
     "shares",
@@ -79,6 +80,7 @@ def _host_ids(connection: sa.Connection, names: Collection[str]) -> dict[str, in
 
 _FREE = sa.or_(_HOST.c.lease_worker.is_(None), _HOST.c.lease_until < sa.bindparam("now"))
 _LEASED = sa.select(_HOST.c.id).where(sa.text("lease_worker IS NOT NULL"))
+_RICH = sa.select(_HOST.c.id).where(_HOST.c.lease_worker == sa.bindparam("worker"), _HOST.c.waiting > 0)
 _WAITS = sa.text("waiting > 0")  # written out, as the partial index needs it; a limit wants an order by it, too
 
 
@@ -204,6 +206,11 @@ def waiting(connection: sa.Connection, *, most: int) -> int:
 
 def _counted(connection: sa.Connection, which: sa.Select[tuple[int]], most: int) -> int:
     return connection.scalar(sa.select(sa.func.count()).select_from(which.limit(most).subquery())) or 0
+
+
+def rich(connection: sa.Connection, worker_id: int) -> frozenset[int]:
+    """Return which of a worker's hosts have links waiting."""
+    return frozenset(connection.scalars(_RICH, {"worker": worker_id}))
 
 
 def leased_names(connection: sa.Connection, *, most: int) -> list[str]:

@@ -11,7 +11,7 @@ from spider import url as urls
 from spider.store import dialect
 from spider.store.schema import Host, Origin, table
 
-__all__ = ["OriginRow", "origin_row", "origin_rows", "save_origin"]
+__all__ = ["OriginRow", "origin_row", "origin_rows", "save_origins"]
 
 _ORIGIN = table(Origin)
 
@@ -56,9 +56,15 @@ def origin_row(connection: sa.Connection, robots_url: str) -> OriginRow | None:
     return None if row is None else OriginRow(*row)
 
 
-def save_origin(connection: sa.Connection, row: OriginRow) -> None:
-    """Write down an origin's robots.txt."""
-    values = {name: getattr(row, name) for name in _ORIGIN_COLUMNS}
-    insert = dialect.insert(connection, _ORIGIN).values(**values)
-    fresh = {name: values[name] for name in _ORIGIN_COLUMNS[3:]}
-    connection.execute(insert.on_conflict_do_update(index_elements=["host_id", "scheme", "port"], set_=fresh))
+def save_origins(connection: sa.Connection, rows: Sequence[OriginRow]) -> None:
+    """Write down the robots.txt of origins."""
+    values = [{name: getattr(row, name) for name in _ORIGIN_COLUMNS} for row in rows]
+    if values:
+        connection.execute(_saved(connection), values)
+
+
+@dialect.once
+def _saved(connection: sa.Connection) -> sa.Insert:
+    insert = dialect.insert(connection, _ORIGIN)
+    fresh = {name: insert.excluded[name] for name in _ORIGIN_COLUMNS[3:]}
+    return insert.on_conflict_do_update(index_elements=["host_id", "scheme", "port"], set_=fresh)

@@ -94,7 +94,12 @@ def add_seed(
 
 def plant(connection: sa.Connection, seed: SeedRow, *, limit: int, tally: Tally) -> int:
     """Put the seed's own link in W at depth 0, unless it is known; returns the link's row."""
-    link = frontier.NewLink(
+    link = _own_link(connection, seed, limit)
+    return frontier.add(connection, [link], tally)[link.host, link.h]
+
+
+def _own_link(connection: sa.Connection, seed: SeedRow, limit: int) -> frontier.NewLink:
+    return frontier.NewLink(
         url=seed.url,
         h=identity.hash_of(connection, seed.url),
         host=urls.host(seed.url),
@@ -104,7 +109,6 @@ def plant(connection: sa.Connection, seed: SeedRow, *, limit: int, tally: Tally)
         source=SOURCE,
         relation=Relation.HORIZONTAL,
     )
-    return frontier.add(connection, [link], tally)[link.host, link.h]
 
 
 def plant_all(connection: sa.Connection, limits: Mapping[int, int], tally: Tally, *, given: Collection[int]) -> None:
@@ -113,15 +117,16 @@ def plant_all(connection: sa.Connection, limits: Mapping[int, int], tally: Tally
     One `given` anew whose link failed before is tried again; where the limit was raised since the last
     crawl, the pages that stood at the old one are read again for the links that it cut.
     """
-    for seed in seed_rows(connection):
-        link_id = plant(connection, seed, limit=limits[seed.id], tally=tally)
-        if seed.id in given:
-            frontier.retry(connection, tally, link_ids=[link_id])
-        before = _limit(connection, seed.id)
-        if before is not None and limits[seed.id] > before:
-            frontier.deepen(connection, seed.id, before, tally)
-        if limits[seed.id] != before:
-            _set_limit(connection, seed.id, limits[seed.id])
+    links = {seed.id: _own_link(connection, seed, limits[seed.id]) for seed in seed_rows(connection)}
+    rows = frontier.add(connection, links.values(), tally)
+    again = [rows[link.host, link.h] for seed_id, link in links.items() if seed_id in given]
+    for part in dialect.chunks(again):
+        frontier.retry(connection, tally, link_ids=part)
+    known = _limits(connection)
+    for seed_id in links:
+        if seed_id in known and limits[seed_id] > known[seed_id]:
+            frontier.deepen(connection, seed_id, known[seed_id], tally)
+    _set_limits(connection, {seed_id: limits[seed_id] for seed_id in links if limits[seed_id] != known.get(seed_id)})
 
 
 def seed_rows(connection: sa.Connection, *, status: SeedStatus | None = SeedStatus.ACTIVE) -> list[SeedRow]:
@@ -219,12 +224,16 @@ def unfetched(connection: sa.Connection, seed_ids: list[int]) -> list[str]:
     return bad
 
 
-def _limit(connection: sa.Connection, seed_id: int) -> int | None:
-    """Return the depth limit that the seed was last crawled with; None when it never was."""
-    return connection.scalar(sa.select(_COUNT.c.value).where(_COUNT.c.seed_id == seed_id, _COUNT.c.name == LIMIT))
+def _limits(connection: sa.Connection) -> dict[int, int]:
+    """Return the depth limits that seeds were last crawled with."""
+    kept = sa.select(_COUNT.c.seed_id, _COUNT.c.value).where(_COUNT.c.name == LIMIT)
+    return {row.seed_id: row.value for row in connection.execute(kept)}
 
 
-def _set_limit(connection: sa.Connection, seed_id: int, value: int) -> None:
-    """Keep the depth limit that the seed is crawled with, so that a greater one later reaches deeper."""
-    insert = dialect.insert(connection, _COUNT).values(seed_id=seed_id, name=LIMIT, value=value)
-    connection.execute(insert.on_conflict_do_update(index_elements=["seed_id", "name"], set_={"value": value}))
+def _set_limits(connection: sa.Connection, limits: Mapping[int, int]) -> None:
+    """Keep the depth limits that seeds are crawled with, so that a greater one later reaches deeper."""
+    insert = dialect.insert(connection, _COUNT)
+    insert = insert.on_conflict_do_update(index_elements=["seed_id", "name"], set_={"value": insert.excluded.value})
+    rows = [{"seed_id": seed_id, "name": LIMIT, "value": value} for seed_id, value in limits.items()]
+    if rows:
+        connection.execute(insert, rows)

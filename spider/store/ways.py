@@ -15,7 +15,7 @@ from spider.store.schema import CrawlerLink, state_is, table
 if TYPE_CHECKING:
     from sqlalchemy.sql.dml import ReturningInsert, ReturningUpdate
 
-__all__ = ["CHECK_OUT", "DONE", "FAILED", "MOVED", "RELEASED", "SENT_ON", "Way", "new"]
+__all__ = ["CHECK_OUT", "DONE", "DROPPED", "FAILED", "MOVED", "RELEASED", "SENT_ON", "Way", "new"]
 
 W, R, C, E = LinkState.W, LinkState.R, LinkState.C, LinkState.E
 _LINK = table(CrawlerLink)
@@ -46,6 +46,11 @@ CHECK_OUT = (
     .returning(*(_LINK.c[name] for name in COLUMNS))
 )
 MOVED = [_LINK.c[name] for name in ("id", "seed_id", "host_id", "depth", "parent_id", "relation")]
+DROPPED = (
+    sa.delete(_LINK)
+    .where(state_is(R), _LINK.c.worker_id == sa.bindparam("b_worker"), _LINK.c.id == sa.bindparam("b_id"))
+    .returning(*MOVED)
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,7 @@ HOT: dict[str, tuple[Callable[[sa.Connection, Tally], object], str]] = {
         "sqlite_autoindex_CrawlerLink|uq_CrawlerLink_host_id_h",
     ),
     "shares": (lambda c, _: hosts.shares(c, since=NOW, most=100), "ix_Host_due|ix_Host_leased"),
+    "rich": (lambda c, _: hosts.rich(c, 1), "ix_Host_leased"),
     "leased": (lambda c, _: hosts.leased_names(c, most=100), "ix_Host_leased"),
     "held": (lambda c, _: workers.hosts_held(c), "ix_Host_leased"),
     "forsake": (lambda c, t: workers.forsake(c, 1, t, links=[], held=[]), "ix_CrawlerLink_running"),

@@ -94,7 +94,7 @@ def filled(database: Database) -> tuple[Database, int]:
         ]
         catalog.record(connection, me, outcomes, tally, now=NOW, limits={})
         place = hosts.host_ids(connection, [BAD])[BAD]
-        origins.save_origin(connection, origins.OriginRow(place, "http", 80, b"# bad.test", 200, NOW, None))
+        origins.save_origins(connection, [origins.OriginRow(place, "http", 80, b"# bad.test", 200, NOW, None)])
         check = sa.insert(schema.MediaCheck)
         values = {"url_hash": 1, "url": f"http://{BAD}/v.mp4", "health": Health.ALIVE, "status": 200, "checked_at": NOW}
         connection.execute(check.values(**values))
