@@ -20,7 +20,7 @@ from spider.page.charset import clean
 from spider.page.flash import OBJECT_TAGS
 from spider.page.gather import Attributes, Claim, Gathering, Handler, Reference
 from spider.page.hostile import tame
-from spider.page.links import LINK_TAGS, refresh_target
+from spider.page.links import LINK_TAGS, refresh_target, told
 from spider.page.media import MEDIA_TAGS
 from spider.page.metadata import gather_json, gather_metas, gather_microdata
 from spider.page.scripts import gather_scripts, is_hint
@@ -150,6 +150,8 @@ def gather(text: str, *, hidden: bool = False, alike: bool = False) -> Gathering
     found = Gathering(budget=2 * len(text) + 100_000)
     tree = _read(found, text)
     if alike and tree.body is not None:
+        for one in found.references:
+            told(found, one)
         tree.strip_tags(["script", "style"], recursive=True)
         found.text = tree.body.text(separator=" ")
     for inner in found.frames[:_FRAMES]:

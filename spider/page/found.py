@@ -15,6 +15,7 @@ from spider.model import Confidence, Link, Media, MediaKind, Relation
 from spider.page.charset import clean
 from spider.page.gather import Claim, Gathering
 from spider.page.kinds import by_mime, by_name, is_any, media_kind
+from spider.page.links import told
 from spider.page.players import player
 from spider.url import InvalidURL, directory, identify_all, normalize, relation
 
@@ -99,7 +100,9 @@ def links(
             left.add(url)
             continue
         nofollow = blanket or "nofollow" in one.rel
-        made.append(Link(url, h, one.source, relations.of(url), one.text, one.title, one.rel, nofollow, one.modified))
+        made.append(
+            Link(url, h, one.source, relations.of(url), told(found, one), one.title, one.rel, nofollow, one.modified)
+        )
     return tuple(made), len(left)
 
 
@@ -142,7 +145,7 @@ class _Relations:
 def others(found: Gathering, addresses: Addresses) -> tuple[Link, ...]:
     """Keep the hyperlinks that lead to no http or https address: mailto, javascript, what is no URL."""
     return tuple(
-        Link(_opaque(one.raw), 0, one.source, Relation.EXTERNAL, one.text, one.title, one.rel, nofollow=True)
+        Link(_opaque(one.raw), 0, one.source, Relation.EXTERNAL, told(found, one), one.title, one.rel, nofollow=True)
         for one in found.references
         if addresses.get(one.raw) is None
     )
@@ -178,7 +181,7 @@ def _linked(found: Gathering, addresses: Addresses) -> list[Claim]:
                     reference.source,
                     Confidence.LINK,
                     mime=reference.mime,
-                    text=reference.text,
+                    text=told(found, reference),
                     title=reference.title,
                 )
             )

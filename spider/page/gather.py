@@ -22,7 +22,10 @@ Attributes = dict[str, str | None]
 
 @dataclass(slots=True)
 class Reference:
-    """A hyperlink as it stands in the document: `raw` is the attribute's value."""
+    """A hyperlink as it stands in the document: `raw` is the attribute's value.
+
+    `node` is an anchor whose text has not been read yet (`links.told` does).
+    """
 
     raw: str
     source: Source
@@ -31,6 +34,7 @@ class Reference:
     rel: tuple[str, ...] = ()
     mime: str | None = None
     modified: int | None = None
+    node: LexborNode | None = None
 
 
 @dataclass(slots=True)

@@ -16,7 +16,7 @@ from spider.model import Source
 from spider.page.charset import clean
 from spider.page.gather import Attributes, Gathering, Handler, Reference, ancestors
 
-__all__ = ["LINK_SOURCES", "LINK_TAGS", "refresh_target", "words"]
+__all__ = ["LINK_SOURCES", "LINK_TAGS", "refresh_target", "told", "words"]
 
 # (tag, attribute): why it leads somewhere.
 LINK_SOURCES: Final = MappingProxyType(
@@ -99,9 +99,16 @@ def label(found: Gathering, node: LexborNode, attributes: Attributes) -> str:
     return clean(attributes.get("title")) or clean(attributes.get("aria-label"))
 
 
+def told(found: Gathering, one: Reference) -> str:
+    """Return a reference's text, read when it is first asked for: most links of a page are known, and need none."""
+    if one.node is not None:
+        one.text, one.node = label(found, one.node, {}), None
+    return one.text
+
+
 def _anchor(found: Gathering, node: LexborNode, attributes: Attributes) -> None:
     if len(attributes) == 1 and "href" in attributes:  # most anchors
-        found.references.append(Reference(attributes["href"] or "", _ANCHOR, label(found, node, attributes)))
+        found.references.append(Reference(attributes["href"] or "", _ANCHOR, node=node))
         return
     name = "href" if "href" in attributes else "xlink:href"
     if name not in attributes:

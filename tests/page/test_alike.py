@@ -83,13 +83,15 @@ def test_what_is_written_anew_each_time_counts_for_nothing(seed: int, place: int
     assert found[0] == found[1]
 
 
-@given(SEEDS, st.integers(0, 599))
-def test_one_word_of_many_makes_a_near_page(seed: int, place: int) -> None:
-    """A page of two thousand words with one word exchanged is near to what it was, nearly always."""
-    text = prose(seed, 2000)
-    other = [*text]
-    other[place] = "otherwise"
-    assert distance(mark(" ".join(text)), mark(" ".join(other))) <= NEAR + 2
+def test_one_word_of_many_makes_a_near_page() -> None:
+    """A page of two thousand words with one word exchanged is near to what it was, in nineteen of twenty cases."""
+    far = 0
+    for seed in range(100):
+        text = prose(seed, 2000)
+        other = [*text]
+        other[seed * 17 % 2000] = "otherwise"
+        far += distance(mark(" ".join(text)), mark(" ".join(other))) > NEAR
+    assert far <= 5
 
 
 @given(SEEDS, SEEDS.filter(bool))
