@@ -14,6 +14,7 @@ import click
 from spider import settings
 from spider.ajax import AjaxFetcher, Application, Browser, Identity, Limits, Terms, Ways
 from spider.cli.ending import say
+from spider.cli.listing import output_option
 from spider.cli.network import NETWORK, asking
 from spider.cli.options import Globals, setting_options
 from spider.cli.output import opened, show
@@ -24,7 +25,7 @@ from spider.crawl.scope import Judge, SeedScope
 from spider.errors import InputError
 from spider.fetch import Client, Pace
 from spider.model import Request, Scope
-from spider.report import Line, Span, json_text, visible
+from spider.report import Line, Span, json_text, many, visible
 from spider.url import host, normalize
 
 __all__ = ["ajax", "command"]
@@ -78,7 +79,7 @@ Examples:
     show_default=True,
     help="How to write.",
 )
-@click.option("--output", metavar="FILE", help="Write there instead.")
+@output_option
 @setting_options(without=[one.name for one in settings.SETTINGS if one.name not in _USED], scope="host")
 @click.pass_obj
 def ajax(given: Globals, /, url: str, *, form: str, output: str | None, browser: str | None, **values: Any) -> int:  # noqa: ANN401  # the options
@@ -250,9 +251,16 @@ def _counted(found: Application) -> str:
         (len(found.states), "state"), (len(found.transitions), "transition"), (len(found.resources), "resource"),
         (len(found.links), "link"),
     )  # fmt: skip
-    parts = [f"{number} {noun}{'s' * (number != 1)}" for number, noun in counts]
-    left = f"; {found.left_out} events left out, since they change nothing of each other" if found.left_out else ""
-    return f"{', '.join(parts)}, {len(found.media)} media; {found.loads} loads, {found.fired} events{left}"
+    parts = [many(number, noun) for number, noun in counts]
+    left = (
+        f"; {many(found.left_out, 'event')} left out, since they change nothing of each other" if found.left_out else ""
+    )
+    media, loads, fired = (
+        many(len(found.media), "medium", "media"),
+        many(found.loads, "load"),
+        many(found.fired, "event"),
+    )
+    return f"{', '.join(parts)}, {media}; {loads}, {fired}{left}"
 
 
 _FORMS: dict[str, Callable[[Application, TextIO], None]] = {"table": _table, "json": _json, "dot": _dot}

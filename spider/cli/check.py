@@ -18,7 +18,7 @@ from spider.cli.options import Globals, SettingType, setting_options
 from spider.cli.signals import stopping
 from spider.crawl import Checker, Choice, Plan, Standing
 from spider.model import Confidence, Health, MediaKind
-from spider.report import visible
+from spider.report import many, visible
 from spider.settings import Kind, Setting
 from spider.store import Database
 from spider.store.checks import CheckRow
@@ -125,7 +125,7 @@ def picture(now: Standing) -> Iterator[Part]:
     yield "\n", ""
     more = f" and {len(now.hosts) - HOSTS} more" if len(now.hosts) > HOSTS else ""
     asking = f"asking {', '.join(visible(name) for name in now.hosts[:HOSTS])}{more}; " if now.hosts else ""
-    yield f"{asking}{now.waiting:,} host{'s' * (now.waiting != 1)} waiting", "dim"
+    yield f"{asking}{many(now.waiting, 'host')} waiting", "dim"
 
 
 def line(row: CheckRow) -> str:
@@ -142,7 +142,7 @@ def summary(now: Standing, left: int) -> str:
             "nothing to check: all was checked not long ago, or nothing was found yet; --older-than 0 checks all again"
         )
     counted = ", ".join(f"{now.found[health]:,} {health}" for health in Health if now.found.get(health))
-    lines = [f"{now.done:,} media in {clock(now.elapsed)}: {counted or 'none told'}"]
+    lines = [f"{many(now.done, 'medium', 'media')} in {clock(now.elapsed)}: {counted or 'none told'}"]
     if left:
         lines.append(f"{left:,} left: the next spider check goes on with them")
     elif now.found.get(Health.DEAD):

@@ -7,7 +7,7 @@ import click
 from spider.cli.bars import bar
 from spider.cli.options import Globals
 from spider.errors import InputError
-from spider.report import visible
+from spider.report import many, visible
 from spider.store import Database, copying
 from spider.store.database import address_of
 
@@ -36,4 +36,4 @@ def command(given: Globals, *, source: str, target: str) -> None:
                 done = number
         names = there.name, here.name
     if not given.quiet:
-        click.echo(visible(f"{names[0]} copied to {names[1]}: {done:,} row{'s' * (done != 1)}"))
+        click.echo(visible(f"{names[0]} copied to {names[1]}: {many(done, 'row')}"))

@@ -12,7 +12,7 @@ from spider.cli.ending import STORAGE, complain
 from spider.cli.formatter import HelpContext
 from spider.cli.options import Globals
 from spider.errors import InputError
-from spider.report import visible
+from spider.report import many, visible
 from spider.store import Database, ask, backup, care
 
 __all__ = ["command"]
@@ -48,12 +48,12 @@ def check(given: Globals, *, repair: bool) -> int:
                 wrong += 1
                 write(visible(f"{fault.kind}  {fault.text}"))
         if wrong:
-            complain(f"{database.name} is not sound: {wrong:,} fault{'s' * (wrong != 1)}{_hint(repair=repair)}")
+            complain(f"{database.name} is not sound: {many(wrong, 'fault')}{_hint(repair=repair)}")
             return STORAGE
         if not given.quiet:
             with database.read() as connection:
                 links = sum(ask.link_counts(connection).values())
-            click.echo(visible(f"{database.name} is sound: {links:,} link{'s' * (links != 1)}"))
+            click.echo(visible(f"{database.name} is sound: {many(links, 'link')}"))
     return 0
 
 
@@ -61,7 +61,7 @@ def _repair(database: Database, given: Globals) -> None:
     with database.write() as connection:
         wrong = care.recount(connection)
     if wrong and not given.quiet:
-        click.echo(f"{wrong:,} counter{'s' * (wrong != 1)} set right")
+        click.echo(f"{many(wrong, 'counter')} set right")
 
 
 def _hint(*, repair: bool) -> str:

@@ -19,7 +19,7 @@ from spider import __version__
 from spider.cli.listing import How, answer, listing_options
 from spider.cli.options import Globals
 from spider.errors import BrowserError, DiskError, SpiderError, StorageError
-from spider.report import Line, Record, Span, visible
+from spider.report import Line, Record, Span, many, visible
 from spider.report.text import wrap
 
 __all__ = ["COLUMNS", "Finding", "command"]
@@ -180,7 +180,7 @@ def _database(given: Globals) -> Iterator[Finding]:
     except SpiderError as error:
         yield Finding("database", "missing", str(error), "name another with --db", StorageError.exit_code)
         return
-    yield Finding("database", "ok", f"{name}: {seeds:,} seeds, {links:,} links")
+    yield Finding("database", "ok", f"{name}: {many(seeds, 'seed')}, {many(links, 'link')}")
 
 
 def _place(given: Globals) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ import click
 
 from spider.cli.bars import bar, drawable
 from spider.cli.ending import complain
+from spider.cli.listing import output_option
 from spider.cli.options import Globals
 from spider.cli.output import opened
 from spider.cli.which import narrowed, which_options
@@ -70,7 +71,7 @@ class _Job:
     help="How to write links; dot is for Graphviz, graphml for Gephi and its like.  [default: jsonl]",
 )
 @click.option("--edges", is_flag=True, help="Every link of every page, where crawl --edges kept them.")
-@click.option("-o", "--output", metavar="FILE", help="Write to this file, whole or not at all.")
+@output_option
 @click.option("--raw", is_flag=True, help="CSV: leave cells that a spreadsheet would run as they are.")
 @click.pass_context
 def command(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,17 +12,21 @@ import click
 from spider import settings
 from spider.ajax import Fingerprint, Script, fingerprint
 from spider.cli.links import document_of, fetched
+from spider.cli.listing import How, answer, listing_options
 from spider.cli.network import NETWORK, asking
 from spider.cli.options import setting_options
-from spider.cli.output import show
+from spider.cli.output import opened
 from spider.errors import FetchError, SpiderError
 from spider.fetch import Client, every_type
 from spider.model import Request
 from spider.page import read
-from spider.report import Line, Span, json_text, visible
+from spider.report import Line, Record, Span, json_text, visible
 from spider.url import normalize
 
-__all__ = ["command"]
+__all__ = ["COLUMNS", "command"]
+
+COLUMNS = ("ajax", "library", "version", "told", "script")
+"""One row for each library, with the page's verdict before it; a page without one has a row that says only that."""
 
 _USED = (*NETWORK, "robots", "max-size")
 _WEB = re.compile(r"https?://", re.IGNORECASE)
@@ -32,11 +35,9 @@ _MOST = 50  # scripts of one page that are asked for
 
 @click.command("fingerprint")
 @click.argument("place", metavar="URL|FILE")
-@click.option(
-    "--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True, help="How to write."
-)
+@listing_options
 @setting_options(without=[one.name for one in settings.SETTINGS if one.name not in _USED])
-def command(*, place: str, form: str, **values: Any) -> int:  # noqa: ANN401  # the settings
+def command(*, place: str, form: str, output: str | None, raw: bool, **values: Any) -> int:  # noqa: ANN401  # the settings
     """Tell which Ajax libraries a page uses.
 
     Reads the page and the scripts that it links to, or one script, and writes
@@ -46,9 +47,10 @@ def command(*, place: str, form: str, **values: Any) -> int:  # noqa: ANN401  # 
     """
     found = _of_page(place, **values) if _WEB.match(place) else _of_file(place)
     if form == "json":
-        click.echo(json_text(_plain(found)))
+        with opened(output) as stream:
+            stream.write(f"{json_text(_plain(found))}\n")
     else:
-        show(_lines(found), sys.stdout)
+        answer(_records(found), How(form, output, raw), columns=COLUMNS, lines=lambda _, _width: _lines(found))
     return 0
 
 
@@ -93,6 +95,15 @@ def _plain(found: Fingerprint) -> dict[str, object]:
         {"name": one.name, "version": one.version, "script": one.url, "told": one.told.value} for one in found.libraries
     ]
     return {"ajax": found.ajax.value, "libraries": libraries}
+
+
+def _records(found: Fingerprint) -> Iterator[Record]:
+    """Yield what `COLUMNS` names."""
+    verdict: Record = dict.fromkeys(COLUMNS) | {"ajax": found.ajax.value}
+    for one in found.libraries:
+        yield {**verdict, "library": one.name, "version": one.version, "told": one.told.value, "script": one.url}
+    if not found.libraries:
+        yield verdict
 
 
 def _lines(found: Fingerprint) -> Iterator[Line]:

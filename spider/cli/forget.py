@@ -7,7 +7,7 @@ import time
 import click
 
 from spider.cli.options import Globals
-from spider.report import visible
+from spider.report import many, visible
 from spider.store import Database, Tally, takedown
 
 __all__ = ["command"]
@@ -28,5 +28,5 @@ def command(given: Globals, target: str) -> None:
         tally.flush(connection)
     if not given.quiet:
         click.echo(
-            f"{visible(gone.target)}: {gone.links:,} link{'s' * (gone.links != 1)} and {gone.media:,} media forgotten"
+            f"{visible(gone.target)}: {many(gone.links, 'link')} and {many(gone.media, 'medium', 'media')} forgotten"
         )

@@ -16,17 +16,21 @@ import click
 
 from spider import settings
 from spider.cli.asking import web_address
+from spider.cli.listing import How, answer, listing_options
 from spider.cli.network import NETWORK, asking
 from spider.cli.options import setting_options
-from spider.cli.output import show
+from spider.cli.output import opened
 from spider.errors import FetchError, InputError
 from spider.fetch import Access, Client, Ruling, ask, every_type
 from spider.model import Link, Media, Page, Reason, Request, Response, Source
 from spider.page import mentions, read
-from spider.report import Line, Span, json_text, visible
+from spider.report import Line, Record, Span, Value, json_text, many, visible
 from spider.url import normalize
 
-__all__ = ["Document", "command", "document_of", "fetched", "links"]
+__all__ = ["COLUMNS", "Document", "command", "document_of", "fetched", "links"]
+
+COLUMNS = ("fact", "relation", "source", "url", "text", "nofollow", "kind", "confidence")
+"""One row for each link, address that leads elsewhere, address that is only named, and medium."""
 
 _USED = (*NETWORK, "robots", "max-size")
 _HOST = re.compile(
@@ -56,19 +60,19 @@ class Document:
 @click.option("--base", metavar="URL", help="Where a file came from: its links are relative to it.")
 @click.option("--type", "content_type", metavar="TYPE", help="The Content-Type it was served with, charset and all.")
 @click.option("--hidden", is_flag=True, help="Read comments and templates too, and what is only named.")
-@click.option(
-    "--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True, help="How to write."
-)
+@listing_options
 @setting_options(without=[setting.name for setting in settings.SETTINGS if setting.name not in _USED])
 def links(
-    *, place: str, base: str | None, content_type: str | None, hidden: bool, form: str, **values: Any,  # noqa: ANN401  # the settings
+    *, place: str, base: str | None, content_type: str | None, hidden: bool, form: str, output: str | None, raw: bool,
+    **values: Any,  # noqa: ANN401  # the settings
 ) -> int:  # fmt: skip
     """List the links and media of one page.
 
     Each link stands with its relation to the page (downward, upward, horizontal,
     crosswise, external), the tag and attribute it was found in, its address and
     its text; each medium with its kind and how sure it is. The page is asked for,
-    read from a file, or from the standard input (-).
+    read from a file, or from the standard input (-). JSON has all that is known of
+    the page, the other formats a row for each link and medium.
     """
     if base is not None:
         base = normalize(base)
@@ -86,9 +90,11 @@ def links(
         named = mentions(document.body, page.url, content_type=served, headers=document.headers)
         named = tuple(link for link in named if link.url not in known)
     if form == "json":
-        click.echo(json_text(_plain(page) | {"mentions": _plain(named)}))
+        with opened(output) as stream:
+            stream.write(f"{json_text(_plain(page) | {'mentions': _plain(named)})}\n")
     else:
-        show(_lines(page, named), sys.stdout)
+        how = How(form, output, raw)
+        answer(_records(page, named), how, columns=COLUMNS, lines=lambda _, _width: _lines(page, named))
     return 0
 
 
@@ -157,6 +163,21 @@ def _plain(value: object) -> Any:  # noqa: ANN401  # what JSON has
     return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
+def _records(page: Page, named: tuple[Link, ...]) -> Iterator[Record]:
+    """Yield what `COLUMNS` names, for the links first, then the media."""
+    for fact, found in (("link", page.links), ("elsewhere", page.others), ("named", named)):
+        for link in found:
+            marked = int(link.nofollow and link.h != 0)  # what no crawl follows anyway is not said to be marked
+            yield _record(fact, link, relation=str(link.relation), source=str(link.source), nofollow=marked)
+    for medium in page.media:
+        sources = ", ".join(map(str, medium.sources))
+        yield _record("medium", medium, source=sources, kind=str(medium.kind), confidence=str(medium.confidence))
+
+
+def _record(fact: str, found: Link | Media, **known: Value) -> Record:
+    return {**dict.fromkeys(COLUMNS), "fact": fact, "url": found.url, "text": found.text, **known}
+
+
 def _lines(page: Page, named: tuple[Link, ...]) -> Iterator[Line]:
     """Yield the page's head, its links, what else it points to or names, and its media."""
     yield (Span(visible(page.url), "page"),)
@@ -212,14 +233,13 @@ def _columns(rows: list[list[Span]]) -> Iterator[Line]:
 def _counted(page: Page) -> str:
     relations = Counter(str(link.relation) for link in page.links)
     kinds = Counter(str(medium.kind) for medium in page.media)
-    return f"{_sum('link', relations)}; {_sum('medium', kinds)}"
+    return f"{_sum(relations, 'link', 'links')}; {_sum(kinds, 'medium', 'media')}"
 
 
-def _sum(noun: str, counts: Counter[str]) -> str:
+def _sum(counts: Counter[str], one: str, more: str) -> str:
     total = counts.total()
-    plural = {"link": "links", "medium": "media"}[noun]
     parts: Iterable[str] = (f"{number} {word}" for word, number in counts.most_common())
-    return f"{total} {noun if total == 1 else plural}" + (f": {', '.join(parts)}" if total else "")
+    return many(total, one, more) + (f": {', '.join(parts)}" if total else "")
 
 
 command = links

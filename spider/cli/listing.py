@@ -11,9 +11,12 @@ import click
 from spider.cli.output import Counted, columns_of, opened, show
 from spider.report import FORMATS, Line, Record, write_records
 
-__all__ = ["How", "answer", "listing_options"]
+__all__ = ["How", "answer", "listing_options", "output_option"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+
+output_option = click.option("-o", "--output", metavar="FILE", help="Write to this file, whole or not at all.")
+"""``--output``, for every command whose answer may go to a file."""
 
 Lines = Callable[[Counted[Record], int | None], Iterator[Line]]
 
@@ -31,7 +34,7 @@ def listing_options(function: _Function) -> _Function:
     """Give a command ``--format``, ``--output`` and ``--raw``; it gets them as `form`, `output` and `raw`."""
     for option in (
         click.option("--raw", is_flag=True, help="CSV: leave cells that a spreadsheet would run as they are."),
-        click.option("-o", "--output", metavar="FILE", help="Write to this file, whole or not at all."),
+        output_option,
         click.option(
             "--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="How to show it."
         ),

@@ -17,7 +17,7 @@ from spider.cli.bars import clock, drawable
 from spider.cli.ending import say
 from spider.cli.output import STYLES
 from spider.model import Failed, Fetched, MediaKind, Outcome, Skipped
-from spider.report import visible
+from spider.report import many, visible
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -201,7 +201,7 @@ def picture(
     rest = None if trend is None else trend.left
     yield (f", about {clock(rest)} left" if rest is not None else "") + "\n", ""
     speed = now.pages_per_second if trend is None else trend.speed
-    yield f"{now.pages:,} pages, {speed:.1f}/s now, {now.pages_per_second:.1f}/s mean, {size(now.bytes)}", ""
+    yield f"{many(now.pages, 'page')}, {speed:.1f}/s now, {now.pages_per_second:.1f}/s mean, {size(now.bytes)}", ""
     yield (f", memory {size(memory)}" if memory else "") + "\n", "dim"
     yield f"{media(now.media)}\n", ""
     for sight in now.latest:
@@ -221,7 +221,7 @@ def plain_line(now: Snapshot) -> str:
 def summary(now: Snapshot) -> str:
     """Return what a crawl has done, on one line."""
     states = f"W {now.waiting}  R {now.running}  C {now.complete}  E {now.error}"
-    return f"{now.pages:,} pages in {clock(now.elapsed)}: {media(now.media)}.  Links: {states}"
+    return f"{many(now.pages, 'page')} in {clock(now.elapsed)}: {media(now.media)}.  Links: {states}"
 
 
 def advice(now: Snapshot, program: str = "spider") -> str:
@@ -248,7 +248,7 @@ def media(found: Mapping[str, int]) -> str:
 
 def hosts(now: Snapshot) -> str:
     """Return the hosts that are being asked, how many more wait their turn, and which of them for how long."""
-    waiting = f"{now.hosts_waiting} host{'s' * (now.hosts_waiting != 1)} waiting"
+    waiting = f"{many(now.hosts_waiting, 'host')} waiting"
     named = ", ".join(f"{visible(name)} {clock(seconds)}" for name, seconds in now.waits)
     waiting += f" ({named})" if named else ""
     if not now.hosts:

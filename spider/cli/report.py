@@ -9,6 +9,7 @@ import click
 
 from spider.cli import html
 from spider.cli.ending import complain
+from spider.cli.listing import output_option
 from spider.cli.options import Globals
 from spider.cli.output import Counted, columns_of, opened, show
 from spider.cli.which import given_options, narrowed, which_options
@@ -28,7 +29,7 @@ __all__ = ["command", "write"]
     show_default=True,
     help="How to show it; html is one file for a browser, with a gallery.",
 )
-@click.option("-o", "--output", metavar="FILE", help="Write to this file, whole or not at all.")
+@output_option
 @click.option("--raw", is_flag=True, help="CSV: leave cells that a spreadsheet would run as they are.")
 @click.pass_obj
 def command(

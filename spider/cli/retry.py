@@ -7,6 +7,7 @@ import click
 from spider.cli.asking import reason_option, seed_option
 from spider.cli.options import Globals
 from spider.model import Reason
+from spider.report import many
 from spider.store import Database, Tally, ask, frontier
 
 __all__ = ["command"]
@@ -29,4 +30,4 @@ def command(given: Globals, seed: str | None, reason: str | None) -> None:
         count = frontier.retry(connection, tally, seed_id=seed_id, reason=wanted)
         tally.flush(connection)
     if not given.quiet:
-        click.echo(f"{count:,} link{'s' * (count != 1)} moved from E to W")
+        click.echo(f"{many(count, 'link')} moved from E to W")

@@ -20,7 +20,7 @@ from spider.crawl.candidates import search
 from spider.crawl.process import at_work
 from spider.errors import BusyError, FetchError, InputError
 from spider.model import SeedOrigin, SeedStatus
-from spider.report import SEED_COLUMNS, seed_lines, seed_record, visible
+from spider.report import SEED_COLUMNS, many, seed_lines, seed_record, visible
 from spider.store import Connection, Database, Tally, seeds, workers
 from spider.url import complete, normalize
 
@@ -83,11 +83,7 @@ def add(given: Globals, places: tuple[str, ...], note: str | None) -> None:
         ]
         tally.flush(connection)
     new = len(set(rows) - before)
-    _said(given, f"{_counted(new)} added" + (f", {len(rows) - new} known before" if new < len(rows) else ""))
-
-
-def _counted(number: int, word: str = "seed") -> str:
-    return f"{number:,} {word}{'s' * (number != 1)}"
+    _said(given, f"{many(new, 'seed')} added" + (f", {len(rows) - new} known before" if new < len(rows) else ""))
 
 
 # --- by search and by submission ------------------------------------------------------------------
@@ -195,7 +191,7 @@ def confirm(
         chosen = _chosen(database, which)
         if unchecked:
             _decide(database, chosen, SeedStatus.ACTIVE)
-            _said(given, f"{_counted(len(chosen))} confirmed")
+            _said(given, f"{many(len(chosen), 'seed')} confirmed")
             return 0
         for row, found in checked(database, chosen, pages, values):
             if found.good if yes else _asked(f"Crawl {row.url} from now on? [y/N] "):
@@ -279,7 +275,10 @@ def remove(given: Globals, which: tuple[str, ...]) -> None:
                 tally = Tally()
                 links, media = seeds.remove(connection, row.id, tally)
                 tally.flush(connection)
-                _said(given, f"{row.id}  {row.url}  removed, with {_counted(links, 'link')} and {media:,} media")
+                _said(
+                    given,
+                    f"{row.id}  {row.url}  removed, with {many(links, 'link')} and {many(media, 'medium', 'media')}",
+                )
 
 
 def _nobody_at_work(connection: Connection, name: str) -> None:

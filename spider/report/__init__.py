@@ -5,7 +5,16 @@ The room knows nothing of how the rows were asked for; every text in them came f
 
 from __future__ import annotations
 
-from spider.report.formats import FORMATS, Record, write_csv, write_json, write_jsonl, write_markdown, write_records
+from spider.report.formats import (
+    FORMATS,
+    Record,
+    Value,
+    write_csv,
+    write_json,
+    write_jsonl,
+    write_markdown,
+    write_records,
+)
 from spider.report.listings import (
     RUN_COLUMNS,
     SEED_COLUMNS,
@@ -25,8 +34,8 @@ from spider.report.listings import (
 )
 from spider.report.rows import ERROR_COLUMNS, MEDIA_COLUMNS, error_record, media_record
 from spider.report.tables import Line, Span, bar_line, error_lines, grid_lines, media_lines
-from spider.report.text import csv_cell, iso, json_text, markdown_cell, visible
-from spider.report.tree import tree_lines
+from spider.report.text import csv_cell, iso, json_text, many, markdown_cell, visible
+from spider.report.tree import TREE_COLUMNS, tree_lines, tree_records
 
 __all__ = [
     "ERROR_COLUMNS",
@@ -35,11 +44,13 @@ __all__ = [
     "RUN_COLUMNS",
     "SEED_COLUMNS",
     "SKIPPED_COLUMNS",
+    "TREE_COLUMNS",
     "WHY_COLUMNS",
     "WORKER_COLUMNS",
     "Line",
     "Record",
     "Span",
+    "Value",
     "bar_line",
     "csv_cell",
     "error_lines",
@@ -47,6 +58,7 @@ __all__ = [
     "grid_lines",
     "iso",
     "json_text",
+    "many",
     "markdown_cell",
     "media_lines",
     "media_record",
@@ -57,6 +69,7 @@ __all__ = [
     "skipped_lines",
     "skipped_record",
     "tree_lines",
+    "tree_records",
     "visible",
     "why_lines",
     "why_records",

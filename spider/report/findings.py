@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from spider import url as urls
 from spider.model import Health, LinkState, MediaKind, Reason, Relation
 from spider.report.listings import run_record
-from spider.report.text import cut, iso, json_text, visible
+from spider.report.text import cut, iso, json_text, many, visible
 
 if TYPE_CHECKING:
     from spider.store.ask import MediaRow, RunRow, Status
@@ -293,14 +293,14 @@ def cards(findings: Findings) -> list[Card]:
             kind.value if kind is not MediaKind.FLASH else "Flash",
             status.media[kind],
             _moved(*findings.changes[kind]) if several else "",
-            f"on {_plural(status.pages[kind], 'page')}",
+            f"on {many(status.pages[kind], 'page')}",
             f"kind-{kind}",
             f"#media?kind={kind}",
         )
         for kind in KINDS
     ]
     notes = {
-        LinkState.C: ("links read", f"of {_plural(len(status.seeds), 'site')}", "#forest"),
+        LinkState.C: ("links read", f"of {many(len(status.seeds), 'site')}", "#forest"),
         LinkState.W: ("waiting", "to be read" if status.links[LinkState.W] else "nothing left to read", "#forest"),
         LinkState.E: ("failed", "see why" if status.links[LinkState.E] else "no link failed", "#errors"),
     }
@@ -308,7 +308,7 @@ def cards(findings: Findings) -> list[Card]:
         change = "" if before is None else _difference(status.links[state] - before.get(state.value, 0))
         found.append(Card(title, status.links[state], change, note, f"state-{state}", link))
     refused = sum(findings.refused.values())
-    found.append(Card("refused", refused, "", f"by {_plural(len(findings.refused), 'rule')}", "refused", "#skipped"))
+    found.append(Card("refused", refused, "", f"by {many(len(findings.refused), 'rule')}", "refused", "#skipped"))
     checked = sum(findings.health.values())
     if checked:
         dead = findings.health.get(Health.DEAD, 0)
@@ -332,10 +332,6 @@ def _moved(new: int, gone: int) -> str:
 
 def _difference(number: int) -> str:
     return "as before" if not number else f"{'+' if number > 0 else '−'}{abs(number):,}"
-
-
-def _plural(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def run_rows(runs: Sequence[RunRow]) -> list[dict[str, Any]]:

@@ -148,7 +148,7 @@ def _skipped_details(record: Record) -> list[str]:
 
 
 def _times(record: Record) -> list[str]:
-    return [f"{record['count']} times"] if record["count"] != 1 else []
+    return [f"{record['count']:,} times"] if record["count"] != 1 else []
 
 
 # --- the way to an address ------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from spider.report.formats import Record
-from spider.report.text import cut, visible, width, wrap
+from spider.report.text import cut, many, visible, width, wrap
 
 __all__ = ["BARS", "Line", "Span", "bar_line", "entry_lines", "error_lines", "grid_lines", "media_lines"]
 
@@ -159,8 +159,8 @@ def _error_details(record: Record) -> list[str]:
 
 def _counted(pages: int, kinds: Counter[str]) -> str:
     """Return the report's last line."""
-    found = ", ".join(f"{kinds[kind]} {kind}" for kind in ("video", "audio", "flash") if kinds[kind])
-    return f"{pages} page{'s' * (pages != 1)} with {found}"
+    found = ", ".join(f"{kinds[kind]:,} {kind}" for kind in ("video", "audio", "flash") if kinds[kind])
+    return f"{many(pages, 'page')} with {found}"
 
 
 def _address(url: object, columns: int | None, *, part: str, label: Span | None = None) -> Iterator[Line]:

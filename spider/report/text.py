@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-__all__ = ["csv_cell", "cut", "iso", "json_text", "markdown_cell", "visible", "width", "wrap"]
+__all__ = ["csv_cell", "cut", "iso", "json_text", "many", "markdown_cell", "visible", "width", "wrap"]
 
 # What a terminal acts on instead of showing it: C0 and DEL, C1 (ECMA-48), the line and paragraph
 # separators, the marks, embeddings, overrides and isolates of the bidirectional algorithm (UAX 9),
@@ -19,7 +19,11 @@ _UNSEEN = re.compile(
 )
 # A cell that begins with one of these is a formula to a spreadsheet (OWASP, CSV injection), its
 # full-width twins too.
-_FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+_RUN = '[ "]*[=+\\-@\uff1d\uff0b\uff0d\uff20]'
+_FORMULA = re.compile(f"{_RUN}|[\t\r\n]")
+# Where the decimal mark is a comma, spreadsheets part a line at semicolons; a tab parts what is pasted. Quotes in the
+# middle of a text shelter nothing then: to that reading the cell begins behind the mark.
+_PARTED = re.compile(f"([;\t\r\n])(?={_RUN})")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -38,13 +42,17 @@ def json_text(value: object) -> str:
 
 
 def csv_cell(value: str | float | None, *, raw: bool = False) -> str:
-    """Return the text of one cell; a text that a spreadsheet would run as a formula gets a leading apostrophe.
+    """Return the text of one cell; what a spreadsheet would run as a formula gets an apostrophe before it.
 
+    So does what stands behind a semicolon, a tab or the end of a line, for many spreadsheets begin a cell there.
     `raw` leaves texts as they are.
     """
     if not isinstance(value, str):
         return "" if value is None else str(value)
-    return value if raw or not value.startswith(_FORMULA) else f"'{value}"
+    if raw:
+        return value
+    told = f"'{value}" if _FORMULA.match(value) else value
+    return _PARTED.sub(r"\1'", told) if _PARTED.search(told) else told
 
 
 # What Markdown takes for markup in a cell (CommonMark 2.4, the tilde and the pipe of GFM, the dollar of forges).
@@ -58,6 +66,11 @@ def markdown_cell(value: str | float | None) -> str:
         return "" if value is None else str(value)
     shown = visible(value)
     return f"<{shown}>" if _ADDRESS.fullmatch(shown) else _MARKUP.sub(r"\\\g<0>", shown)
+
+
+def many(number: int, one: str, more: str | None = None) -> str:
+    """Return a number with its noun: ``1 link``, ``2,000 links``; `more` is the plural that takes no s."""
+    return f"{number:,} {one if number == 1 else more or f'{one}s'}"
 
 
 def iso(time: int) -> str:

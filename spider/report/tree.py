@@ -1,20 +1,45 @@
-"""The link forest drawn with lines, a link a line, its media counted."""
+"""The link forest: drawn with lines, or as records in the tree's order; a link a line, its media counted."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from spider.report.formats import Record
 from spider.report.tables import Line, Span
-from spider.report.text import cut, visible, width
+from spider.report.text import cut, many, visible, width
 
 if TYPE_CHECKING:
     from spider.store.forest import Branch
 
-__all__ = ["tree_lines"]
+__all__ = ["TREE_COLUMNS", "tree_lines", "tree_records"]
+
+TREE_COLUMNS = ("level", "state", "url", "parent", "media", "beneath", "reason", "status", "text", "title")
+"""The columns of a branch; `media` are its page's own, `beneath` all in its tree."""
 
 MIN_LABEL = 16
 MIN_TEXT = 8
+
+
+def tree_records(branches: Iterable[Branch]) -> Iterator[Record]:
+    """Yield the branches as records, each with the page that it stands below."""
+    above: list[str] = []
+    for branch in branches:
+        level = len(branch.lasts)
+        del above[level:]
+        yield {
+            "level": level,
+            "state": str(branch.state),
+            "url": branch.url,
+            "parent": above[-1] if above else None,
+            "media": branch.own,
+            "beneath": branch.beneath,
+            "reason": str(branch.reason) if branch.reason else None,
+            "status": branch.status,
+            "text": branch.text,
+            "title": branch.title,
+        }
+        above.append(branch.url)
 
 
 def tree_lines(branches: Iterable[Branch], columns: int | None) -> Iterator[Line]:
@@ -35,7 +60,7 @@ def tree_lines(branches: Iterable[Branch], columns: int | None) -> Iterator[Line
         yield _fitted(_prefix(branch.lasts, columns), branch, visible(label), columns)
     if links:
         yield ()
-        yield (Span(f"{links:,} link{'s' * (links != 1)}, {media:,} media", "head"),)
+        yield (Span(f"{many(links, 'link')}, {many(media, 'medium', 'media')}", "head"),)
 
 
 def _prefix(lasts: tuple[bool, ...], columns: int | None) -> str:
@@ -52,7 +77,7 @@ def _prefix(lasts: tuple[bool, ...], columns: int | None) -> str:
 
 def _fitted(prefix: str, branch: Branch, label: str, columns: int | None) -> Line:
     """Return one line: how the link stands, its address, its media, what failed, its text, as far as there is room."""
-    counted = f"  {branch.beneath:,} media" if branch.beneath else ""
+    counted = f"  {many(branch.beneath, 'medium', 'media')}" if branch.beneath else ""
     failed = f"  {branch.reason}{f' {branch.status}' if branch.status else ''}" if branch.reason else ""
     told = visible(branch.text)
     if columns is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -66,6 +68,20 @@ def test_json(run: Callable[..., Result], tmp_path: Path) -> None:
         "modified": None,
     }
     assert (page["media"][0]["kind"], page["media"][0]["sources"]) == ("video", ["video@src"])
+
+
+def test_rows(run: Callable[..., Result], tmp_path: Path) -> None:
+    """The formats of rows have each link and medium once, also in a file."""
+    assert run("-", "--format", "csv", "-o", "page.csv", stdin=PAGE).output == ""
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "page.csv").read_text(encoding="utf-8"))))
+    assert [(row["fact"], row["relation"] or row["kind"], row["source"]) for row in rows] == [
+        ("link", "downward", "a@href"),
+        ("link", "external", "a@href"),
+        ("elsewhere", "external", "a@href"),
+        ("medium", "video", "video@src"),
+    ]
+    assert [row["nofollow"] for row in rows] == ["0", "1", "0", ""]
+    assert json.loads(run("-", "--format", "jsonl", stdin=PAGE).stdout.splitlines()[0])["text"] == "one two"
 
 
 def test_type_and_hidden(run: Callable[..., Result]) -> None:

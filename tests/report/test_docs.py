@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from spider.cli import doctor, status
+from spider.cli import doctor, fingerprint, links, status
 from spider.report import (
     ERROR_COLUMNS,
     MEDIA_COLUMNS,
     RUN_COLUMNS,
     SEED_COLUMNS,
     SKIPPED_COLUMNS,
+    TREE_COLUMNS,
     WHY_COLUMNS,
     WORKER_COLUMNS,
 )
@@ -32,12 +33,17 @@ COLUMNS = {
     "why": WHY_COLUMNS,
     "runs": RUN_COLUMNS,
     "workers": WORKER_COLUMNS,
+    "tree": TREE_COLUMNS,
     "status": status.COLUMNS,
     "seeds list": SEED_COLUMNS,
+    "links": links.COLUMNS,
+    "fingerprint": fingerprint.COLUMNS,
     "doctor": doctor.COLUMNS,
     "export links": LINK_COLUMNS,
     "export links --edges": EDGE_COLUMNS,
 }
+ASKED = {"why": [ROOT], "links": ["page.html"], "fingerprint": ["page.html"]}
+"""What a command is asked of, where it is asked of something."""
 
 
 def documented() -> dict[str, tuple[str, ...]]:
@@ -60,7 +66,8 @@ def test_the_document_has_every_column() -> None:
 def test_the_document_s_columns_are_printed(command: str, run: Run, tmp_path: Path) -> None:
     """What a command prints has the documented columns: CSV as headings, JSON lines as keys."""
     fill(tmp_path / "spider.db")
-    words = [*command.split(), *([ROOT] if command == "why" else [])]
+    (tmp_path / "page.html").write_text("<a href=/x>x</a><video src=v.mp4></video><script>fetch('/y')</script>")
+    words = [*command.split(), *ASKED.get(command, [])]
     head = run(*words, "--format", "csv").stdout.splitlines()[0]
     assert tuple(head.split(",")) == documented()[command]
     lines = run(*words, "--format", "jsonl").stdout.splitlines()

@@ -37,7 +37,7 @@ COMMANDS = {
         )
         for form in FORMATS
     },
-    "tree.txt": ["tree"],
+    **{f"tree.{form}": ["tree", "--format", form] for form in FORMATS},
     **{f"export.{what}": ["export", what] for what in ("urls", "m3u", "xspf", "rss", "sitemap")},
     **{
         f"export-{name}.{form}": [*words, "--format", form]

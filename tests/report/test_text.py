@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import unicodedata
 
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 from lxml import html as lxml_html
 from markdown_it import MarkdownIt
 
+from spider.report import write_csv
 from spider.report.text import csv_cell, cut, iso, json_text, markdown_cell, visible, width, wrap
 
 HOSTILE = "\x1b]0;owned\x07\x1b[31mred\x9b2J\u202egnp.exe\u2066\x00\r\n\x7f\ud800\ufeff\U000e0041"
@@ -52,14 +55,48 @@ def test_json_keeps_every_script_readable() -> None:
     assert json_text("影片 “film”") == '"影片 “film”"'
 
 
-@pytest.mark.parametrize("formula", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\uff1d1", "\uff0d1"])
+@pytest.mark.parametrize("formula", ["=1+1", "+1", "-1", "@SUM(A1)", " =1", "\tA1", "\r1", "\n1", "\uff1d1", "\uff0d1"])
 def test_a_formula_becomes_a_text(formula: str) -> None:
     """A cell that a spreadsheet would run gets an apostrophe, unless it is wanted raw."""
     assert csv_cell(formula) == f"'{formula}"
     assert csv_cell(formula, raw=True) == formula
 
 
-@pytest.mark.parametrize(("value", "cell"), [(None, ""), (-1, "-1"), (2.5, "2.5"), ("a=b", "a=b"), ("", "")])
+PARTED = [
+    ("a;=1+1", "a;'=1+1"),
+    ('a;"=1+1"', 'a;\'"=1+1"'),
+    ("a;  @SUM(A1);b;+1", "a;'  @SUM(A1);b;'+1"),
+    ("a\t\uff1d1", "a\t'\uff1d1"),
+    ("one\n=1", "one\n'=1"),
+    ("=1;=2", "'=1;'=2"),
+    ("\t=1", "'\t'=1"),
+]
+
+
+@pytest.mark.parametrize(("text", "cell"), PARTED)
+def test_a_formula_behind_another_separator_becomes_a_text(text: str, cell: str) -> None:
+    """Where a spreadsheet parts cells at semicolons, tabs or lines, what stands behind one is no formula either."""
+    assert csv_cell(text) == cell
+    assert csv_cell(text, raw=True) == text
+
+
+@given(
+    st.lists(st.text(alphabet=st.sampled_from([*"=+-@;,\" \t\r\n'a1"])), min_size=1, max_size=4),
+    st.sampled_from(";\t,"),
+)
+def test_no_reading_of_a_line_has_a_formula(texts: list[str], separator: str) -> None:
+    """However a spreadsheet parts a line of ours into cells, none of them begins as a formula."""
+    stream = io.StringIO(newline="")
+    columns = [f"c{number}" for number in range(len(texts))]
+    write_csv([dict(zip(columns, texts, strict=True))], stream, columns=columns)
+    rows = csv.reader(io.StringIO(stream.getvalue(), newline=""), delimiter=separator)
+    cells = [cell.lstrip() for row in rows for cell in row]
+    assert [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))] == []
+
+
+@pytest.mark.parametrize(
+    ("value", "cell"), [(None, ""), (-1, "-1"), (2.5, "2.5"), ("a=b", "a=b"), ("", ""), ("a; b-c=1;d", "a; b-c=1;d")]
+)
 def test_other_cells_stay(value: str | float | None, cell: str) -> None:
     """Numbers, and texts that are no formula, are written as they are."""
     assert csv_cell(value) == cell

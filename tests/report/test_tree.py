@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -43,7 +45,7 @@ def test_a_tree_is_drawn(run: Run, filled: Path) -> None:
     ]
     assert lines[3:] == [
         "└── E /lost.html  client 404  “Lost”",
-        "C http://radio.example/  1 media",
+        "C http://radio.example/  1 medium",
         "",
         "5 links, 6 media",
     ]
@@ -51,10 +53,10 @@ def test_a_tree_is_drawn(run: Run, filled: Path) -> None:
 
 def test_a_tree_is_narrowed(run: Run, filled: Path) -> None:
     """A seed, a depth, ways to media alone; a file; and a line where there is nothing."""
-    assert run("tree", "--seed", RADIO).stdout == "C http://radio.example/  1 media\n\n1 link, 1 media\n"
+    assert run("tree", "--seed", RADIO).stdout == "C http://radio.example/  1 medium\n\n1 link, 1 medium\n"
     assert run("tree", "--depth", "0").stdout.splitlines()[:2] == [
         "C http://museum.example/  5 media",
-        "C http://radio.example/  1 media",
+        "C http://radio.example/  1 medium",
     ]
     assert "lost.html" not in run("tree", "--media-only").stdout
     assert run("tree", "-o", "tree.txt").output == ""
@@ -62,6 +64,22 @@ def test_a_tree_is_narrowed(run: Run, filled: Path) -> None:
     assert run("tree", "--seed", "http://elsewhere.example").exit_code == 2
     Database.open(str(filled.with_name("empty.db"))).close()
     assert run("--db", "empty.db", "tree").stderr == "spider: empty.db knows no link yet; spider crawl URL begins\n"
+
+
+def test_records_rebuild_the_tree(run: Run, filled: Path) -> None:
+    """Each record stands behind its parent's, one level below it; media beneath add up."""
+    assert filled.exists()
+    rows = [json.loads(line) for line in run("tree", "--format", "jsonl").stdout.splitlines()]
+    levels: dict[str | None, int] = {None: -1}
+    for row in rows:
+        assert row["level"] == levels[row["parent"]] + 1
+        levels[row["url"]] = row["level"]
+        below = sum(one["beneath"] for one in rows if one["parent"] == row["url"])
+        assert row["beneath"] == row["media"] + below
+    assert len(rows) == 5
+    assert run("tree", "--format", "csv", "-o", "tree.csv").output == ""
+    with filled.with_name("tree.csv").open(newline="", encoding="utf-8") as file:
+        assert [row["url"] for row in csv.DictReader(file)] == [row["url"] for row in rows]
 
 
 def branch(lasts: tuple[bool, ...], text: str) -> Branch:
