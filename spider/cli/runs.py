@@ -23,9 +23,9 @@ def command(given: Globals, form: str, output: str | None, raw: bool) -> None:  
     """List the crawls made, the newest first.
 
     Each with when it began and ended, and why: done, stopped, max-pages,
-    max-time, storage; running, or killed where it never said. Pages and media are
-    those of the run; W, R, C, E and refused count the whole database as the run
-    left it.
+    max-time, storage; running, or killed where it never said. Pages are those that
+    the run read or found unchanged; media those on pages that were new or had
+    changed. W, R, C, E and refused count the whole database as the run left it.
     """
     with Database.open(given.db, create=False) as database, database.read() as connection:
         found = ask.runs(connection)

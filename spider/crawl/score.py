@@ -45,12 +45,10 @@ def scored(outcomes: Iterable[Outcome]) -> Iterator[str]:
 def _read(outcome: Fetched) -> Iterator[str]:
     if outcome.medium is not None:
         yield f"{MEDIA}{outcome.medium.kind.value}"
-    if outcome.page is None:
-        if outcome.unchanged:
-            yield PAGES
-        return
-    if not feeds.is_feed(outcome.request):
+    if (outcome.page is not None or outcome.unchanged) and not feeds.is_feed(outcome.request):
         yield PAGES
+    if outcome.page is None:
+        return
     yield from _rendered(outcome.rendering or Rendering())
     if outcome.response.truncated:
         yield f"{CUT}max-size"

@@ -55,6 +55,15 @@ def test_a_sitemap_at_the_usual_place_is_found(web: Web, crawl: Crawl, rows: Row
     assert rows("SELECT url, rule FROM Skipped") == [(f"{server.url}b/outside", "tree")]
 
 
+def test_a_sitemap_is_no_page_whether_it_changed_or_not(web: Web, crawl: Crawl) -> None:
+    """A crawl counts as many pages of a site that did not change as of one that is new: its sitemap is none."""
+    server = web({"/": page("/a"), "/a": page(), "/sitemap.xml": urlset("/a")})
+    first, _ = crawl(server.url, sitemaps=True)
+    again, _ = crawl(sitemaps=True, refresh=0)
+    assert (first.snapshot().pages, again.snapshot().pages) == (2, 2)
+    assert paths(server) == {"/": 2, "/a": 2, "/sitemap.xml": 2}
+
+
 def test_robots_names_sitemaps(web: Web, crawl: Crawl) -> None:
     """Those that robots.txt names are read in place of the usual one: an index, gzip and odd types too."""
     site: dict[str, Any] = {"/": page(), "/x": page(), "/y": page(), "/z": page()}
