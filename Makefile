@@ -2,14 +2,14 @@
 #
 #   PYTHON=…          the Python that .venv is made with (3.11 or newer)
 #   PYTEST_ARGS=…     more options for pytest in `make test`, as PYTEST_ARGS="-k url"
-#   JOBS=2            test processes at once
+#   JOBS=3            test processes at once (one more than there are processors: many tests wait)
 #   NEEDS_BROWSER=    set while tests need a browser, which `make test` installs; empty: leave it be
 #   SPIDER_BROWSER=…  the browser to use instead of /usr/bin/chromium
 
 SHELL := /bin/sh
 BIN := .venv/bin
 PYTHON_M := $(BIN)/python -m
-JOBS ?= 2
+JOBS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 PYTEST_ARGS ?=
 NEEDS_BROWSER ?= $(wildcard tests/ajax/conftest.py)
 
@@ -18,7 +18,6 @@ BROWSER_FOR_TESTS := $(if $(NEEDS_BROWSER),.ci/browser tests || test -z "$$CI",:
 
 .DEFAULT_GOAL := help
 .PHONY: help venv dev browser demo test check format lint types floors audit lock docs-check docs pictures wheel bench soak clean
-.NOTPARALLEL:
 
 help:  ## List these targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -40,11 +39,14 @@ demo: venv  ## Crawl the bundled sample site and show the report (seconds).
 test: dev  ## Run the tests and show their branch coverage.
 	@$(BROWSER_FOR_TESTS)
 	@rm -f .pytest_cache/v/cache/lastfailed
-	$(PYTHON_M) pytest -n $(JOBS) --cov --cov-report=term $(PYTEST_ARGS) || \
+	$(PYTHON_M) pytest -n $(JOBS) --dist worksteal --cov --cov-report=term $(PYTEST_ARGS) || \
 		{ code=$$?; test $$code = 1 || exit $$code; echo "test: once more, alone: what failed"; \
 		$(PYTHON_M) pytest --last-failed --last-failed-no-failures none; }
 
-check: dev lint types floors docs-check test wheel  ## Do everything that must pass before a change lands.
+# The tests hold the generated documents and the wheel to their laws; neither is made a second time here.
+check: dev  ## Do everything that must pass before a change lands.
+	@$(MAKE) --no-print-directory --jobs=2 types floors lint
+	@$(MAKE) --no-print-directory test
 	@.ci/audit || echo "check: what is named above is for a change of its own (make lock, or a newer range)"
 	@echo "check: all passed"
 
