@@ -63,6 +63,22 @@ class StateGraph:
     transitions: tuple[Transition, ...] = ()
     resources: tuple[Resource, ...] = ()
 
+    @property
+    def nearest(self) -> tuple[State, ...]:
+        """The states by their distance from the start: their places here are the numbers that people are told."""
+        return tuple(sorted(self.states, key=lambda state: (state.depth, state.id)))
+
+    def way(self, target: int) -> tuple[Transition, ...]:
+        """Return a shortest way from the start to a state, empty where there is none."""
+        ways: dict[int, tuple[Transition, ...]] = {0: ()}
+        edge = [0]
+        while edge and target not in ways:
+            found = [one for one in self.transitions if one.source in edge and one.target not in ways]
+            for one in found:
+                ways.setdefault(one.target, (*ways[one.source], one))
+            edge = [one.target for one in found]
+        return ways.get(target, ())
+
 
 @dataclass(frozen=True, slots=True)
 class Rendering:

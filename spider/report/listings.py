@@ -17,7 +17,7 @@ from spider.report.text import iso, visible
 if TYPE_CHECKING:
     from spider.store.ask import RunRow
     from spider.store.seeds import SeedRow
-    from spider.store.trace import SkippedRow, Why
+    from spider.store.trace import HeldRow, SkippedRow, Why
     from spider.store.workers import WorkerRow
 
 __all__ = [
@@ -187,10 +187,18 @@ def why_records(found: Why) -> list[dict[str, Value]]:
     ]
     records += [
         _fact("medium" if row.gone_at is None else "medium gone", row.page, text=row.text, source=row.source,
-              detail=str(row.kind), at=_moment(row.gone_at or row.first_seen))
+              detail=str(row.kind), message=_place(row), at=_moment(row.gone_at or row.first_seen))
         for row in found.held
     ]  # fmt: skip
     return [*records, _fact("forgotten", found.url)] if found.forgotten else records
+
+
+def _place(row: HeldRow) -> str | None:
+    """Say which state of an application shows a medium, and what is done to get there."""
+    if row.state is None:
+        return None
+    done = ", ".join(f"{one.event} on {one.element}" if one.element else one.event for one in row.events)
+    return f"in state {row.state}, after {done}" if done else f"in state {row.state}"
 
 
 def _status(found: Why) -> str | None:
@@ -209,7 +217,8 @@ def _why_details(record: Record) -> list[str]:
         case "refused":
             return [f"by rule {record['detail']}", *_times(record), "first on the page above"]
         case "medium" | "medium gone":
-            return [str(record["detail"]), *_told(record), f"since {record['at']}"]
+            shown = [str(record["message"])] if record["message"] else []
+            return [str(record["detail"]), *_told(record), *shown, f"since {record['at']}"]
         case "forgotten":
             return ["taken down: not asked for any more"]
     return [*_told(record), f"depth {record['depth']}", *_stand(record)]

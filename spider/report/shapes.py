@@ -82,7 +82,7 @@ def _parts(kinds: Counter[str], highest: int) -> Iterable[Part]:
 
 def graph_data(found: PageGraph) -> dict[str, Any]:
     """Return an application's graph as the page's script draws it: its nearest states and what lies between them."""
-    states = sorted(found.graph.states, key=lambda state: (state.depth, state.id))[:STATES]
+    states = found.graph.nearest[:STATES]
     place = {state.id: number for number, state in enumerate(states)}
     kept = [one for one in found.graph.transitions if one.source in place and one.target in place]
     edges = {(one.source, one.event, one.element): number for number, one in enumerate(kept)}

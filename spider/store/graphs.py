@@ -29,6 +29,7 @@ __all__ = [
     "graph_of",
     "look_again",
     "pages_with_graphs",
+    "place_of",
     "replace",
     "write",
 ]
@@ -205,6 +206,16 @@ def graph_of(connection: sa.Connection, page_id: int) -> PageGraph | None:
     states = tuple(State(numbers[row.id], row.depth, row.identity, row.url, row.screenshot) for row in rows)
     graph = StateGraph(states, _edges_of(connection, page_id, numbers), _resources_of(connection, page_id, numbers))
     return PageGraph(page_id, found.url, found.title or "", graph, _media_of(connection, page_id, numbers))
+
+
+def place_of(connection: sa.Connection, page_id: int, row: int) -> tuple[int | None, tuple[Transition, ...]]:
+    """Return the number that people are told of a state, by its row, and a shortest way to it from the start."""
+    found = graph_of(connection, page_id)
+    met = connection.scalars(sa.select(_STATE.c.id).where(_STATE.c.page_id == page_id).order_by(_STATE.c.id)).all()
+    if found is None or row not in met:
+        return None, ()
+    state = found.graph.states[met.index(row)]
+    return found.graph.nearest.index(state), found.graph.way(state.id)
 
 
 def _edges_of(connection: sa.Connection, page_id: int, numbers: Mapping[int, int]) -> tuple[Transition, ...]:

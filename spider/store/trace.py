@@ -13,7 +13,8 @@ import sqlalchemy as sa
 
 from spider import url as urls
 from spider.model import LinkState, MediaKind, Reason, SeedStatus
-from spider.store import dialect, identity, takedown
+from spider.states import Transition
+from spider.store import dialect, graphs, identity, takedown
 from spider.store.schema import MEDIA, CrawlerLink, OutLink, Page, SeedLink, table
 from spider.store.schema import Skipped as SkippedTable
 
@@ -65,7 +66,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class HeldRow:
-    """A page that holds the address as a medium; `gone_at` None is still."""
+    """A page that holds the address as a medium; `gone_at` None is still.
+
+    `state` is the number of the state of an application that the medium needs to be seen, as reports number
+    them: by their distance from the start, 0; `events` are a shortest way there.
+    """
 
     page: str
     kind: MediaKind
@@ -73,6 +78,8 @@ class HeldRow:
     source: str
     first_seen: int
     gone_at: int | None
+    state: int | None = None
+    events: tuple[Transition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,8 +223,8 @@ def _held(connection: sa.Connection, h: int) -> Iterator[HeldRow]:
     for kind in MediaKind:
         rows = table(MEDIA[kind])
         columns = (_LINK.c.url, rows.c.text, rows.c.source, rows.c.first_seen, rows.c.gone_at)
-        query = sa.select(*columns).join_from(rows, _LINK, rows.c.page_id == _LINK.c.id)
-        for page, text, source, first, gone in connection.execute(
-            query.where(rows.c.url_hash == h).order_by(rows.c.id)
-        ):
-            yield HeldRow(page, kind, text or "", source, first, gone)
+        query = sa.select(*columns, rows.c.page_id, rows.c.state_id)
+        query = query.join_from(rows, _LINK, rows.c.page_id == _LINK.c.id)
+        for row in connection.execute(query.where(rows.c.url_hash == h).order_by(rows.c.id)):
+            place = (None, ()) if row.state_id is None else graphs.place_of(connection, row.page_id, row.state_id)
+            yield HeldRow(row.url, kind, row.text or "", row.source, row.first_seen, row.gone_at, *place)

@@ -14,7 +14,9 @@ import pytest
 
 from spider.store import Database
 from tests.cli.conftest import Run
+from tests.report.dressed import APPLICATION, dress
 from tests.report.filled import NOW, fill
+from tests.report.large import grow
 from tests.report.test_text import HOSTILE
 from tests.server import Reply, WebServer
 
@@ -115,6 +117,20 @@ def test_why_a_medium_is_known(site: WebServer, run: Run) -> None:
     run("crawl", *QUICK, "--refresh", "0")
     (row,) = asked(run, "why", f"{site.url}s/v.mp4")
     assert row["fact"] == "medium gone"
+
+
+def test_why_a_medium_of_an_application_is_known(run: Run, tmp_path: Path) -> None:
+    """A medium that needs a state stands with its number, as in the report, and the events that lead there."""
+    grow(tmp_path / "spider.db", media=40)
+    dress(tmp_path / "spider.db")
+    with sqlite3.connect(tmp_path / "spider.db") as connection:
+        ((url,),) = connection.execute("SELECT url FROM Video WHERE page_id = 1 LIMIT 1")
+    rows = [row for row in asked(run, "why", url) if row["message"]]
+    ways = APPLICATION.way(4)
+    told = ", ".join(f"{one.event} on {one.element}" for one in ways)
+    assert [row["message"] for row in rows] == [f"in state 4, after {told}"]
+    assert len(ways) == 2
+    assert "in state 4, after " in run("why", url).stdout
 
 
 @pytest.mark.parametrize("url", ["http://never.example/", "never.example/x", "http://127.0.0.1:1/s/zzz"])

@@ -52,6 +52,23 @@ def test_what_is_written_is_read(database: Database) -> None:
     ]
 
 
+def test_a_state_has_its_number_and_a_way_there(database: Database) -> None:
+    """States are numbered by their distance from the start; the way is a shortest one; what is not there has none."""
+    _, request = one_link(database)
+    far = StateGraph(
+        (*GRAPH.states, State(3, 1, "dd", "http://a.test/#three"), State(4, 9, "ee", "")),
+        (*GRAPH.transitions, Transition(0, 3, "click", "/html/body/a[3]"), Transition(3, 2, "scroll", "")),
+    )
+    with writing(database) as (connection, _):
+        numbers = graphs.write(connection, request.link_id, far)
+    with database.read() as connection:
+        places = {met: graphs.place_of(connection, request.link_id, row) for met, row in numbers.items()}
+        assert graphs.place_of(connection, request.link_id, 10_000) == (None, ())
+        assert graphs.place_of(connection, request.link_id + 1, numbers[0]) == (None, ())
+    assert {met: number for met, (number, _) in places.items()} == {0: 0, 1: 1, 3: 2, 2: 3, 4: 4}
+    assert [places[met][1] for met in (0, 2, 4)] == [(), GRAPH.transitions, ()]
+
+
 def test_a_page_has_one_graph(database: Database) -> None:
     """Once dropped, nothing of a graph is left, its media need no state, and the next one takes its place."""
     _, request = one_link(database)
