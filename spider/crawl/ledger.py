@@ -33,7 +33,7 @@ POLL = 0.1  # seconds between two looks for free hosts
 AWAY = 600.0  # seconds that a database's server may be gone before the crawl gives up
 RETRY = 0.25  # seconds between two tries to reach it
 LANES = 16  # hosts in hand for each thread: while most wait for their delay, each thread finds one that is due
-AT_ONCE = 64  # links taken out of a host that needs no waiting
+AT_ONCE = 256  # links taken out of a host that needs no waiting
 MICRO = 1_000_000
 
 

@@ -109,9 +109,10 @@ class Shift:
 
     def _is_full(self) -> bool:
         """Whether the database's disk has less room than the plan's floor; looked at as often as the heart beats."""
-        path, now = self._database.path, self._clock.steady()
-        if path is None or not self._plan.min_free or now < self._next_look:
+        now = self._clock.steady()
+        if now < self._next_look or not self._plan.min_free:
             return False
         self._next_look = now + BEAT
-        free = backup.free_bytes(path)
+        path = self._database.path
+        free = None if path is None else backup.free_bytes(path)
         return free is not None and free < self._plan.min_free

@@ -241,6 +241,8 @@ def _body(raw: HTTPResponse, headers: Mapping[str, str], limit: int) -> tuple[by
     while size <= limit and (part := raw.read1(CHUNK, decode_content=True)):
         parts.append(part)
         size += len(part)
+        if raw.length_remaining == 0 and codings == {""}:
+            break  # nothing is left to be asked for
     body = b"".join(parts)
     return body[:limit], size > limit
 
