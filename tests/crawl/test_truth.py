@@ -22,10 +22,10 @@ Begin = Callable[..., Popen[str]]
 Site = Callable[..., tuple[Path, dict[str, Any]]]
 
 
-def same_report(spider: Spider, server: WebServer, truth: dict[str, Any], database: str = "x.db") -> None:
+def same_report(here: Spider, server: WebServer, truth: dict[str, Any], database: str = "x.db") -> None:
     """Hold each kind's report to the truth of the site, which every host serves."""
     for kind in KINDS:
-        done = spider("--db", database, "report", "--media", kind, "--format", "json")
+        done = here("--db", database, "report", "--media", kind, "--format", "json")
         assert done.returncode == 0, done.stderr
         for url in server.urls:
             base = url.removesuffix("/")
@@ -33,7 +33,7 @@ def same_report(spider: Spider, server: WebServer, truth: dict[str, Any], databa
             assert mine == truth[kind]
 
 
-def test_every_page_once_every_medium(web: Web, spider: Spider, site: Site, tmp_path: Path) -> None:
+def test_every_page_once_every_medium(web: Web, spider: Spider, here: Spider, site: Site, tmp_path: Path) -> None:
     """A crawl of a site of 400 pages asks for each exactly once, and its reports are the truth exactly."""
     root, truth = site(pages=400)
     server = web(root, database=tmp_path / "x.db")
@@ -41,12 +41,12 @@ def test_every_page_once_every_medium(web: Web, spider: Spider, site: Site, tmp_
     assert done.returncode == 0, done.stderr
     assert times(server) == {f"{server.url}{path[1:]}": 1 for path in truth["pages"]}
     assert server.asked().count("/robots.txt") == 1
-    same_report(spider, server, truth)
+    same_report(here, server, truth)
     assert "refused: 1 external; cut short: nothing" in done.stderr
     sound(tmp_path / "x.db")
 
 
-def test_every_page_once_on_forty_hosts(web: Web, spider: Spider, site: Site, tmp_path: Path) -> None:
+def test_every_page_once_on_forty_hosts(web: Web, spider: Spider, here: Spider, site: Site, tmp_path: Path) -> None:
     """The same holds for 40 hosts of 50 pages each, crawled at once from a seeds file."""
     root, truth = site(pages=50)
     server = web(root, hosts=40, database=tmp_path / "x.db")
@@ -54,11 +54,13 @@ def test_every_page_once_on_forty_hosts(web: Web, spider: Spider, site: Site, tm
     done = spider("--db", "x.db", "crawl", "seeds.txt", "--delay", "0", timeout=110)
     assert done.returncode == 0, done.stderr
     assert times(server) == {f"{url}{path[1:]}": 1 for url in server.urls for path in truth["pages"]}
-    same_report(spider, server, truth)
+    same_report(here, server, truth)
     sound(tmp_path / "x.db")
 
 
-def test_killed_ten_times(web: Web, spider: Spider, spider_process: Begin, site: Site, tmp_path: Path) -> None:
+def test_killed_ten_times(
+    web: Web, spider: Spider, here: Spider, spider_process: Begin, site: Site, tmp_path: Path
+) -> None:
     """A crawl killed with SIGKILL at ten random moments, and started again at once each time, ends with the truth.
 
     No link is lost, and none is fetched again once it is complete: a page is asked for again only where
@@ -90,13 +92,11 @@ def test_killed_ten_times(web: Web, spider: Spider, spider_process: Begin, site:
     assert not complete & set(again)
     assert set(asked | again) == {f"{server.url}{path[1:]}" for path in truth["pages"]}
     assert sorted(_complete(tmp_path / "x.db")) == sorted(set(asked | again))
-    same_report(spider, server, truth)
+    same_report(here, server, truth)
     sound(tmp_path / "x.db")
 
 
-def test_two_crawls_share_a_database(
-    web: Web, spider: Spider, spider_process: Begin, site: Site, tmp_path: Path
-) -> None:
+def test_two_crawls_share_a_database(web: Web, here: Spider, spider_process: Begin, site: Site, tmp_path: Path) -> None:
     """Two crawls on one SQLite file at once share eight hosts: no page twice, none lost, no lock in the way."""
     root, truth = site(pages=100)
     server = web(root, hosts=8, database=tmp_path / "x.db")
@@ -109,20 +109,29 @@ def test_two_crawls_share_a_database(
     done = [sum(line.startswith("C 200") for line in err.splitlines()) for _, err in ends]
     assert sum(done) == 800
     assert min(done) >= 100, f"the work was not shared: {done}"
-    same_report(spider, server, truth)
+    same_report(here, server, truth)
     sound(tmp_path / "x.db")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("twice", [False, True], ids=["once", "twice"])
 def test_a_signal_loses_nothing(
-    web: Web, spider: Spider, spider_process: Begin, site: Site, tmp_path: Path, *, number: int, twice: bool
+    web: Web,
+    spider: Spider,
+    here: Spider,
+    spider_process: Begin,
+    site: Site,
+    tmp_path: Path,
+    *,
+    number: int,
+    twice: bool,
 ) -> None:
     """The first signal finishes what is in flight, the second stops at once; a later crawl ends as if none came."""
     root, truth = site(pages=100)
     server = web(root, database=tmp_path / "x.db")
     process = spider_process("--db", "x.db", "crawl", f"{server.url}index.html", "--delay", "0.02")
     while len(times(server)) < 10:
+        assert process.poll() is None, process.communicate()
         time.sleep(0.01)
     process.send_signal(number)
     if twice:
@@ -137,7 +146,7 @@ def test_a_signal_loses_nothing(
     asked = times(server)
     assert set(asked) == {f"{server.url}{path[1:]}" for path in truth["pages"]}
     assert sum(asked.values()) <= len(asked) + twice
-    same_report(spider, server, truth)
+    same_report(here, server, truth)
 
 
 def _complete(database: Path) -> list[str]:

@@ -26,11 +26,11 @@ EDGES = {("/", "/a.html"), ("/", "/b.html"), ("/a.html", "/"), ("/a.html", "/b.h
 
 
 @pytest.fixture
-def crawled(web: Web, spider: Callable[..., object], tmp_path: Path) -> tuple[Path, str]:
+def crawled(web: Web, here: Callable[..., object], tmp_path: Path) -> tuple[Path, str]:
     """Crawl a site whose pages link to one another, with and without edges."""
     server = web(PAGES)
-    spider("--db", "plain.db", "crawl", server.url, "--delay", "0")
-    spider("--db", "edges.db", "crawl", server.url, "--delay", "0", "--edges")
+    here("--db", "plain.db", "crawl", server.url, "--delay", "0")
+    here("--db", "edges.db", "crawl", server.url, "--delay", "0", "--edges")
     return tmp_path, server.url
 
 
@@ -50,24 +50,24 @@ def test_every_link_of_every_page_is_kept(crawled: tuple[Path, str]) -> None:
         assert not edges.any_kept(connection)
 
 
-def test_a_page_read_again_has_its_new_links(web: Web, spider: Callable[..., object], tmp_path: Path) -> None:
+def test_a_page_read_again_has_its_new_links(web: Web, here: Callable[..., object], tmp_path: Path) -> None:
     """What a page no longer links to is no edge any more."""
     pages = dict(PAGES)
     server = web(lambda asked: pages.get(asked.path))
-    spider("crawl", server.url, "--delay", "0", "--edges")
+    here("crawl", server.url, "--delay", "0", "--edges")
     pages["/a.html"] = "<a href=c.html>C</a>"
-    spider("crawl", "--delay", "0", "--edges", "--refresh", "0")
+    here("crawl", "--delay", "0", "--edges", "--refresh", "0")
     with Database.open(str(tmp_path / "spider.db")) as database, database.read() as connection:
         found = {(row.page, row.link) for row in edges.edge_rows(connection) if row.page.endswith("a.html")}
     assert found == {(f"{server.url}a.html", f"{server.url}c.html")}
 
 
-def test_programs_read_the_graph(crawled: tuple[Path, str], spider: Callable[..., object]) -> None:
+def test_programs_read_the_graph(crawled: tuple[Path, str], here: Callable[..., object]) -> None:
     """A reader of graphs takes the GraphML for what it is, cycles and all; the forest without edges is a tree."""
     folder, url = crawled
 
     def graph(database: str, *options: str) -> nx.DiGraph:
-        done = spider("--db", database, "export", "links", "--format", "graphml", *options, "-o", "graph.xml")
+        done = here("--db", database, "export", "links", "--format", "graphml", *options, "-o", "graph.xml")
         assert getattr(done, "returncode", None) == 0
         return nx.read_graphml(io.BytesIO((folder / "graph.xml").read_bytes()))
 
@@ -80,12 +80,12 @@ def test_programs_read_the_graph(crawled: tuple[Path, str], spider: Callable[...
 
 
 @pytest.mark.usefixtures("crawled")
-def test_records_of_edges(spider: Callable[..., object]) -> None:
+def test_records_of_edges(here: Callable[..., object]) -> None:
     """JSON lines and CSV have a row an edge; where none was kept a line says how to keep them."""
-    done = spider("--db", "edges.db", "export", "links", "--edges")
+    done = here("--db", "edges.db", "export", "links", "--edges")
     rows = [json.loads(line) for line in str(getattr(done, "stdout", "")).splitlines()]
     assert len(rows) == len(EDGES)
-    dot = spider("--db", "edges.db", "export", "links", "--edges", "--format", "dot")
+    dot = here("--db", "edges.db", "export", "links", "--edges", "--format", "dot")
     assert str(getattr(dot, "stdout", "")).count(" -> ") == len(EDGES)
-    none = spider("--db", "plain.db", "export", "links", "--edges")
+    none = here("--db", "plain.db", "export", "links", "--edges")
     assert "spider crawl --edges" in str(getattr(none, "stderr", ""))
