@@ -49,7 +49,10 @@ def command(
     plan = Plan(**values)
     if dry_run:
         return rehearsed(given, plan, found, values["key"])
-    with nursing(plan) as nursery, Database.open(given.db, create=bool(found), ladder=values["key"]) as database:
+    with (
+        nursing(plan, given.db) as nursery,
+        Database.open(given.db, create=bool(found), ladder=values["key"]) as database,
+    ):
         if not found:
             _check_known(database, database.name)
         told = bool(given.verbose or log)

@@ -26,6 +26,7 @@ from typing import NoReturn, Self
 from spider.crawl.member import work
 from spider.crawl.need import most
 from spider.crawl.plan import Plan
+from spider.store import load_driver
 
 __all__ = ["Nursery", "Nursling", "nursing"]
 
@@ -125,9 +126,12 @@ class Nursling:
 
 
 @contextlib.contextmanager
-def nursing(plan: Plan) -> Iterator[Nursery | None]:
-    """Give a crawl its nursery, where it may come to be several processes; before its database is opened."""
-    found = Nursery.open() if most(plan) > 1 else None
+def nursing(plan: Plan, address: str) -> Iterator[Nursery | None]:
+    """Give a crawl its nursery, where it may come to be several processes; before the database there is opened."""
+    found = None
+    if most(plan) > 1:
+        load_driver(address)
+        found = Nursery.open()
     try:
         yield found
     finally:

@@ -33,7 +33,7 @@ from spider.store import (
     trace,
     workers,
 )
-from spider.store.database import Database
+from spider.store.database import Database, load_driver
 from spider.store.dialect import ladder as ladder_of
 from spider.store.tally import Tally
 
@@ -54,6 +54,7 @@ __all__ = [
     "graphs",
     "hosts",
     "ladder_of",
+    "load_driver",
     "origins",
     "runs",
     "seeds",

@@ -26,7 +26,7 @@ from spider.store.columns import on_postgresql
 if TYPE_CHECKING:
     from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
 
-__all__ = ["Database", "address_of", "migrations"]
+__all__ = ["Database", "address_of", "load_driver", "migrations"]
 
 BUSY_SECONDS = 30
 SQLITE_MAGIC = b"SQLite format 3\0"
@@ -76,6 +76,15 @@ def migrations() -> Path:
     package = Path(__file__).parent.parent
     inside = package / "migrations"
     return inside if inside.is_dir() else package.parent / "alembic"
+
+
+def load_driver(address: str) -> None:
+    """Load what a kind of database needs, and open nothing: copies of this process will have it then.
+
+    What cannot be loaded is told of when the database is opened.
+    """
+    with contextlib.suppress(StorageError, exc.SQLAlchemyError, ImportError):
+        address_of(address).get_dialect().import_dbapi()
 
 
 class Database:

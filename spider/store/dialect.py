@@ -12,9 +12,9 @@ from spider.url import KEY_LADDER
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql, sqlite
 
-__all__ = ["LADDER", "chunks", "insert", "ladder", "once", "server_time", "streamed"]
+__all__ = ["LADDER", "chunks", "filled", "insert", "ladder", "once", "server_time", "streamed"]
 
-CHUNK = 500  # values in one IN list: far below either engine's limit, and few statements a page
+CHUNK = 512  # values in one IN list: far below either engine's limit, and few statements a page
 
 LADDER = "spider_ladder"  # the execution option that tells a connection its database's key ladder
 
@@ -105,7 +105,17 @@ def _keep(connection: sa.Connection, pragmas: Sequence[str]) -> None:
             connection.exec_driver_sql(pragma)
 
 
-def chunks(values: Sequence[T]) -> Iterator[Sequence[T]]:
-    """Cut a sequence into parts that fit an IN list."""
+def chunks(values: Sequence[T]) -> Iterator[list[T]]:
+    """Cut a sequence into parts that fit an IN list, each filled up to a power of two with its last value.
+
+    A list of each length is a statement of its own, which the driver takes apart and the engine plans anew: so there
+    are ten of each and not five hundred.
+    """
     for start in range(0, len(values), CHUNK):
-        yield values[start : start + CHUNK]
+        yield filled(values[start : start + CHUNK])
+
+
+def filled(values: Sequence[T]) -> list[T]:
+    """Return values for an IN list, filled up to a power of two with the last of them."""
+    wanted = 1 << (len(values) - 1).bit_length() if values else 0
+    return [*values, *list(values[-1:]) * (wanted - len(values))]

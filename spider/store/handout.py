@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import sqlalchemy as sa
 
 from spider.model import LinkState, Reason, Relation, Request, Source
+from spider.store import dialect
 from spider.store.hosts import Leased
 from spider.store.schema import CrawlerLink, Host, Page, state_is, table
 
@@ -74,7 +75,7 @@ def with_validators(connection: sa.Connection, taken: list[Request]) -> list[Req
     """Give those that were read before what a server needs to say that nothing has changed (RFC 9110, 13.1)."""
     if not taken:
         return []
-    rows = connection.execute(_VALIDATORS, {"ids": [request.link_id for request in taken]})
+    rows = connection.execute(_VALIDATORS, {"ids": dialect.filled([request.link_id for request in taken])})
     known = {link_id: (content, etag, modified) for link_id, content, etag, modified in rows}
     return [
         replace(request, known=known[request.link_id][0], headers=_conditions(*known[request.link_id]))

@@ -115,7 +115,7 @@ def lease_host(connection: sa.Connection, worker_id: int, name: str, *, now: int
 def _take(
     connection: sa.Connection, which: sa.Select[tuple[int]], worker_id: int, *, now: int, until: int
 ) -> list[Leased]:
-    ids = connection.scalars(which, {"now": now}).all()
+    ids = dialect.filled(connection.scalars(which, {"now": now}).all())
     if not ids:
         return []
     statement = (

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 import sqlalchemy as sa
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spider.model import LinkState, Reason
-from spider.store import Database, Tally, ask, frontier, hosts, workers
+from spider.store import Database, Tally, ask, dialect, frontier, hosts, workers
 from spider.store.frontier import Failure
 from tests.store.things import MINUTE, NOW, new_link, seed, take, worker, writing
 
@@ -111,3 +113,11 @@ def test_states_are_in_use(filled: Database) -> None:
     """The laws above are told of a database with links in every state."""
     with filled.read() as connection:
         assert all(ask.link_counts(connection)[state] for state in LinkState)
+
+
+@given(st.lists(st.integers(), max_size=2000))
+def test_few_lengths(values: list[int]) -> None:
+    """Lists of values come to statements of ten lengths at the most, with every value and no other."""
+    parts = list(dialect.chunks(values))
+    assert {value for part in parts for value in part} == set(values)
+    assert {len(part) for part in parts} <= {2**power for power in range(10)}
