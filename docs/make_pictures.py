@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import io
+import itertools
 import os
 import pty
 import subprocess
@@ -63,9 +64,9 @@ def run(*words: str) -> None:
 # --- the report -----------------------------------------------------------------------------------
 
 
-def report(folder: Path) -> Path:
+def report(folder: Path, base: str) -> Path:
     """Crawl the sample site, check its media, and write its report."""
-    with contextlib.chdir(folder), serve() as base:
+    with contextlib.chdir(folder):
         run("--db", "demo.db", "crawl", base, "--delay", "0")
         run("--db", "demo.db", "check", "--seed", base, "--delay", "0", "--timeout", "1")
         run("--db", "demo.db", "report", "--format", "html", "-o", "report.html")
@@ -77,7 +78,7 @@ def application(folder: Path) -> Path:
     handler: Callable[..., SimpleHTTPRequestHandler] = functools.partial(Quiet, directory=str(APPLICATIONS))
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    seed = f"http://127.0.0.1:{server.server_port}/wizard.html"
+    seed = f"http://127.0.0.1:{server.server_port}/gallery.html"
     with contextlib.chdir(folder):
         run("--db", "app.db", "crawl", seed, "--delay", "0", "--depth", "0", "--ajax", "always", "--no-sitemaps")
         run("--db", "app.db", "report", "--format", "html", "-o", "app.html")
@@ -86,7 +87,17 @@ def application(folder: Path) -> Path:
 
 
 class Quiet(SimpleHTTPRequestHandler):
-    """Serves files and says nothing."""
+    """Serves files, and JSON to what an application asks for; says nothing."""
+
+    def do_GET(self) -> None:
+        """Answer."""
+        if not self.path.startswith("/api/"):
+            super().do_GET()
+            return
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(b"{}")
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
@@ -118,7 +129,7 @@ def take(browser: Browser, page: Path) -> None:
 def take_graph(browser: Browser, page: Path) -> None:
     """Take the picture of an application's graph."""
     tab = opened(browser, page, 1280, 820, "light")
-    tab.locator(".edge").nth(1).dispatch_event("click")
+    tab.locator(".state-box").nth(1).dispatch_event("click")
     tab.locator("#graphs").screenshot(path=TARGET / "report-graph.png")
     tab.close()
 
@@ -126,14 +137,12 @@ def take_graph(browser: Browser, page: Path) -> None:
 # --- the terminal ---------------------------------------------------------------------------------
 
 
-def middle(folder: Path) -> Snapshot:
+def middle(folder: Path, base: str) -> Snapshot:
     """Return how a crawl of the sample site stands on its way."""
-    with serve() as base, Database.open(str(folder / "half.db")) as database:
+    with Database.open(str(folder / "half.db")) as database:
         crawl = Crawler(database, Plan(delay=0.02), seeds=[Seed(base)])
-        for number, _ in enumerate(crawl.run()):
-            if number == 30:  # noqa: PLR2004  # somewhere on the way
-                found = crawl.snapshot()
-                crawl.stop()
+        for _ in itertools.islice(crawl.run(), 30):  # somewhere on the way
+            found = crawl.snapshot()
     return found
 
 
@@ -156,15 +165,15 @@ def _heard(master: int) -> Iterator[bytes]:
             yield part
 
 
-def terminal(folder: Path) -> str:
+def terminal(folder: Path, base: str) -> str:
     """Return a session as SVG: a crawl on its way, then two questions."""
     console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True, color_system="truecolor")
 
     def typed(line: str) -> None:
         console.print(Text.assemble(("$ ", "bold green"), (line, "bold")))
 
-    typed("spider crawl http://museum.example/")
-    now = middle(folder)
+    typed(f"spider crawl {base}")
+    now = middle(folder, base)
     for text, style in picture(now, trend=Trend(now.pages_per_second, 12.0), memory=72_000_000):
         console.print(Text(text, style=style), end="")
     console.print("\n")
@@ -187,10 +196,10 @@ def take_terminal(browser: Browser, drawing: str) -> None:
 def main() -> None:
     """Make what is shown, and photograph it."""
     TARGET.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as name, serve() as base, sync_playwright() as playwright:
         folder = Path(name)
-        shown, graph = report(folder), application(folder)
-        drawing = terminal(folder)
+        shown, graph = report(folder, base), application(folder)
+        drawing = terminal(folder, base)
         browser = playwright.chromium.launch(executable_path=find(), args=["--no-sandbox", "--disable-gpu"])
         take(browser, shown)
         take_graph(browser, graph)

@@ -11,7 +11,8 @@ from spider.cli.ending import complain
 from spider.cli.listing import How, answer, listing_options
 from spider.cli.options import Globals
 from spider.model import LinkState, MediaKind
-from spider.report import Line, Record, bar_line, grid_lines
+from spider.report import Line, Record, Span, bar_line, grid_lines
+from spider.report.text import cut
 from spider.store import Database, ask
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 BAR = 40
+LEGEND = "W waiting  R running  C read  E failed; video, audio, flash: pages that have some"
 COLUMNS = (*LinkState, *MediaKind, "seed")
 
 
@@ -30,9 +32,9 @@ def command(given: Globals, form: str, output: str | None, raw: bool) -> None:  
     """Count links by state, and pages with media.
 
     Links wait (W), run (R), are complete (C) or failed (E).  Behind them stand
-    the pages with video, audio and Flash; one row a seed, then all together. On
-    a terminal a bar below each shows how far it is: read █, running ▓, waiting ░,
-    failed ×.
+    the pages with video, audio and Flash; one row a seed, then all together; the
+    table leaves that out where there is one seed. On a terminal a bar below each
+    shows how far it is: read █, running ▓, waiting ░, failed ×.
     """
     with Database.open(given.db, create=False) as database, database.read() as connection:
         found = ask.status(connection)
@@ -44,9 +46,13 @@ def command(given: Globals, form: str, output: str | None, raw: bool) -> None:  
 def _lines(records: Iterable[Record], columns: int | None) -> Iterator[Line]:
     """Yield a row for each record, on a terminal with its bar below."""
     kept = list(records)
+    if len(kept) == 2 and all(kept[0][name] == kept[1][name] for name in COLUMNS[:-1]):  # noqa: PLR2004  # a seed, and all
+        del kept[1]
     rows = [[*(f"{record[name]:,}" for name in COLUMNS[:-1]), str(record["seed"] or "all")] for record in kept]
     below = [] if columns is None else [_bar(record, min(BAR, columns)) for record in kept]
     yield from grid_lines(COLUMNS, rows, columns, below=below)
+    if columns is not None:
+        yield (Span(cut(LEGEND, columns), "detail"),)
 
 
 def _bar(record: Record, columns: int) -> Line:

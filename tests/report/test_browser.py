@@ -195,6 +195,9 @@ def test_the_graph_of_an_application(opened: Open, thousand: Path) -> None:
     )
     page.locator(".state-box").nth(0).click()
     expect(facts).to_contain_text("GET http://site1.example/api/index.json")
+    expect(facts).to_contain_text("state 1: click on nav > a:nth-of-type(1)")
+    lit = page.locator(".edge.lit")
+    assert lit.count() == page.locator(".edge[aria-label*='from state 0']").count() == 3
     page.locator(".state-box[aria-label^='State 4']").click()
     expect(facts.locator(".events a")).to_have_count(2)
     drawing = page.locator("svg.graph")

@@ -43,7 +43,8 @@ function layout(graph) {
   return { at, width: BOX.margin * 2 + (filled.length - 1) * BOX.across + BOX.width, height: BOX.margin * 2 + (most - 1) * BOX.down + BOX.height };
 }
 
-// Forwards a curve leaves on the right and comes in on the left; backwards and within a column it swings below.
+// Forwards a curve leaves on the right and comes in on the left, backwards to the next column the other way round, a
+// little lower; within a column it swings out on the right, and from farther back below what lies between.
 function curve(from, to) {
   const middle = BOX.height / 2;
   if (from === to) {
@@ -51,9 +52,19 @@ function curve(from, to) {
     return `M${x - 14} ${from.y} C${x - 30} ${from.y - 34} ${x + 30} ${from.y - 34} ${x + 14} ${from.y}`;
   }
   if (to.x > from.x) {
-    const [x1, y1, x2, y2] = [from.x + BOX.width, from.y + middle, to.x, to.y + middle];
+    const [x1, y1, x2, y2] = [from.x + BOX.width, from.y + middle - 5, to.x, to.y + middle - 5];
     const bend = Math.min(80, (x2 - x1) / 2);
     return `M${x1} ${y1} C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`;
+  }
+  if (from.x === to.x) {
+    const [x, y1, y2] = [from.x + BOX.width, from.y + middle + 6, to.y + middle + 6];
+    const out = x + 18 + Math.min(70, Math.abs(y1 - y2) / 5);
+    return `M${x} ${y1} C${out} ${y1} ${out} ${y2} ${x} ${y2}`;
+  }
+  if (from.x - to.x <= BOX.across) {
+    const [x1, y1, x2, y2] = [from.x, from.y + middle + 9, to.x + BOX.width, to.y + middle + 9];
+    const bend = (x1 - x2) / 2;
+    return `M${x1} ${y1} C${x1 - bend} ${y1} ${x2 + bend} ${y2} ${x2} ${y2}`;
   }
   const below = BOX.height;
   const [x1, x2] = [from.x + BOX.width * 0.65, to.x + BOX.width * 0.35];
@@ -80,8 +91,20 @@ function askedOf(graph, test) {
     row[R_REFUSED] ? make("span", { class: "why" }, ` not sent: ${row[R_REFUSED]}`) : null))) : null;
 }
 
+const STEPS = 3; // the last of an element's path are enough to find it by eye
+
 function told(edge) {
-  return make("span", null, make("b", null, edge[E_EVENT]), " on ", make("code", null, edge[E_ELEMENT]));
+  const steps = edge[E_ELEMENT].split(">");
+  const near = steps.length > STEPS ? `… ${steps.slice(-STEPS).join(" > ")}` : steps.join(" > ");
+  return make("span", null, make("b", null, edge[E_EVENT]), " on ", make("code", { title: edge[E_ELEMENT] }, near));
+}
+
+// Where the events of a state lead: the first of each curve, and how many more do the same.
+function leading(graph, ways) {
+  if (!ways.length) return [make("p", { class: "note" }, "No event of it leads anywhere.")];
+  return [make("h5", null, "Where it leads"), make("ul", { class: "events" }, ...ways.slice(0, EVENTS).map((one) => make("li", null,
+    make("b", null, one.to ? `state ${one.to}` : "start"), ": ", told(graph.edges[one.edges[0]]),
+    one.edges.length > 1 ? make("span", { class: "dim" }, ` and ${count(one.edges.length - 1, "more", "more")}`) : null)))];
 }
 
 function graphView(graph) {
@@ -96,6 +119,7 @@ function graphView(graph) {
   const chosen = (node) => {
     for (const other of drawing.querySelectorAll(".chosen")) other.classList.remove("chosen");
     node.classList.add("chosen");
+    for (const edge of curves.children) edge.classList.toggle("lit", edge.dataset.from === node.dataset.place);
   };
   const press = (node, label, act) => {
     node.setAttribute("tabindex", "0");
@@ -111,12 +135,14 @@ function graphView(graph) {
     return node;
   };
 
-  for (const one of bundles(graph)) {
+  const bundled = bundles(graph);
+  for (const one of bundled) {
     const d = curve(shape.at[one.from], shape.at[one.to]);
     const path = svg("path", { class: "line", d, "marker-end": `url(#tip-${graph.number})` });
     const many = one.edges.length;
     const label = `${count(many, "event")} from state ${one.from} to state ${one.to}`;
-    curves.append(press(svg("g", { class: `edge${many > 1 ? " many" : ""}` }, svg("path", { class: "touch", d }), path), label, () => shown(
+    const back = graph.states[one.to][S_DEPTH] <= graph.states[one.from][S_DEPTH]; // drawn faint: it leads nowhere new
+    curves.append(press(svg("g", { class: `edge${many > 1 ? " many" : ""}${back ? " back" : ""}`, "data-from": one.from }, svg("path", { class: "touch", d }), path), label, () => shown(
       make("h4", null, `State ${one.from} → ${one.to}`),
       make("ul", { class: "events" }, ...one.edges.slice(0, EVENTS).map((place) => make("li", null, told(graph.edges[place]), askedOf(graph, (row) => row[R_EDGE] === place)))),
       many > EVENTS ? make("p", { class: "note" }, `and ${number.format(many - EVENTS)} more`) : null)));
@@ -124,18 +150,19 @@ function graphView(graph) {
   graph.states.forEach((state, place) => {
     const { x, y } = shape.at[place];
     const own = graph.media.filter((medium) => medium[0] === place);
-    const box = svg("g", { class: `state-box${place ? "" : " start"}`, transform: `translate(${x} ${y})` },
-      svg("rect", { width: BOX.width, height: BOX.height, rx: 8 }), svg("text", { x: own.length ? 12 : BOX.width / 2, y: 22, "text-anchor": own.length ? "start" : "middle" }));
+    const box = svg("g", { class: `state-box${place ? "" : " start"}`, "data-place": place, transform: `translate(${x} ${y})` },
+      svg("rect", { width: BOX.width, height: BOX.height, rx: 8 }), svg("text", { x: BOX.width / 2, y: 22, "text-anchor": "middle" }));
     box.querySelector("text").textContent = place ? `state ${place}` : "start";
     if (own.length) {
-      box.append(svg("circle", { cx: BOX.width - 17, cy: BOX.height / 2, r: 11 }), svg("text", { class: "badge-text", x: BOX.width - 17, y: 21.5, "text-anchor": "middle" }));
+      box.append(svg("circle", { cx: BOX.width - 4, cy: 2, r: 11 }), svg("text", { class: "badge-text", x: BOX.width - 4, y: 6.5, "text-anchor": "middle" }));
       box.lastChild.textContent = own.length > 99 ? "99+" : own.length;
     }
     boxes.append(press(box, `State ${place}, ${count(own.length, "medium", "media")}`, () => shown(
       make("h4", null, place ? `State ${place}, ${count(state[S_DEPTH], "event")} from the start` : "The start: the page as it opens"),
       make("p", null, link(state[S_URL], readable(state[S_URL]))),
       own.length ? make("ul", { class: "events" }, ...own.map((medium) => make("li", null, make("b", { class: `kind-${data.kinds[medium[1]]} kind-word` }, data.kinds[medium[1]]), " ", link(medium[2], fileOf(medium[2]), { title: readable(medium[2]) })))) : null,
-      askedOf(graph, (row) => row[R_STATE] === place && row[R_EDGE] < 0))));
+      askedOf(graph, (row) => row[R_STATE] === place && row[R_EDGE] < 0),
+      ...leading(graph, bundled.filter((one) => one.from === place)))));
   });
 
   const look = () => drawing.setAttribute("viewBox", `${view.x} ${view.y} ${view.width} ${view.height}`);
