@@ -12,7 +12,7 @@ import argparse
 import asyncio
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,9 +92,9 @@ class WaitingClock(Clock):
 class ReloadingGraph(Graph):
     """A graph whose every plan begins with loading the start."""
 
-    def plan(self, current: int | None) -> Plan | None:
+    def plan(self, current: int | None, ready: Callable[[int, int], bool] = lambda _state, _event: True) -> Plan | None:
         """Plan as if the browser were nowhere."""
-        del current
+        del current, ready
         return super().plan(None)
 
 

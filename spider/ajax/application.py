@@ -38,7 +38,8 @@ class Application:
     """All that was found, and what it cost.
 
     `pages` are the states' HTML, `status` is the start's.  `routes` are addresses with fragments, and others
-    that no page's reading tells; `documents` are what was read, for `mentions`.  `left_out` counts events that
+    that no page's reading tells; `documents` are what was read, for `mentions`; `robots` the
+    start's own directives, those that its scripts wrote among them.  `left_out` counts events that
     were not fired since they commute with others; `notes` say what was cut short; `ended` is the limit that ended it,
     None where all was done.
     """
@@ -55,6 +56,7 @@ class Application:
     documents: list[Document] = field(default_factory=list)
     feeds: dict[str, None] = field(default_factory=dict)
     scripts: dict[str, None] = field(default_factory=dict)
+    robots: dict[str, None] = field(default_factory=dict)
     pages: dict[int, str] = field(default_factory=dict)
     status: int = 200
     notes: list[str] = field(default_factory=list)

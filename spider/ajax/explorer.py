@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spider.ajax.application import Application, Limits, State, Transition
-from spider.ajax.dom import NO_MASK, Element, Identity, Mask, identify, kept, paths, pick, volatile
+from spider.ajax.dom import Element, Identity, paths, pick, volatile
 from spider.ajax.events import Event
 from spider.ajax.footprints import Footprints
 from spider.ajax.graph import START, Edge, Graph, Plan
 from spider.ajax.harvest import Harvest
+from spider.ajax.judge import Judge
 from spider.ajax.samples import Samples
 from spider.ajax.tab import Sight, StuckError, Tab
 from spider.errors import FetchError
@@ -27,6 +28,7 @@ __all__ = ["Explorer", "Ways"]
 
 LOAD = -1  # the number that stands for the page's load where an event's would
 _MOST_SURPRISES = 5  # loads of the start that show something else again and again
+_LATER = 5  # more turns of the clock for the start: what comes within half a minute is found
 _ROUNDS = 3  # of waiting for a new state to come to rest
 
 
@@ -59,7 +61,7 @@ class Explorer:
         self._open, self._discard = open_tab, discard
         self._tab: Tab | None = None
         self._harvest = Harvest(self.application)
-        self._mask: Mask = NO_MASK
+        self._judge = Judge(self.ways.identity, collapse=self.ways.near_duplicates)
         self._events: list[list[Event]] = []
         self._ranks: list[list[int | None]] = []
         self._samples: list[Samples] = []
@@ -67,9 +69,10 @@ class Explorer:
         self._urls: list[str] = []
         self._pictures: list[str | None] = []
         self._sight: Sight | None = None
-        self._judgements: list[tuple[Sight, tuple[str, list[int]]]] = []
         self._current: int | None = None
         self._surprises = 0
+        self._first: Sight | None = None
+        self._is_sure = False
         self._began = time.monotonic()
 
     # -- the whole ------------------------------------------------------------------------------------
@@ -78,7 +81,8 @@ class Explorer:
         """Explore until all is done or a limit is met; FetchError where the start does not load."""
         try:
             await self._begin()
-            while self._within() and (plan := self.graph.plan(self._current)) is not None:
+            await self._linger()
+            while self._within() and (plan := self.graph.plan(self._current, self._is_ready)) is not None:
                 if self.ways.independence and self._footprints.leaves_out(plan.state, plan.event):
                     self.graph.done(plan.state, plan.event)
                     self.application.left_out += 1
@@ -89,6 +93,11 @@ class Explorer:
                 self._retire(self._tab)
                 await self._discard(self._tab)
         return self._finished()
+
+    def _is_ready(self, state: int, event: int) -> bool:
+        """Say whether it is known of an event whether it can be left out."""
+        origin = self._footprints.origin(state, event) if self.ways.independence else None
+        return origin is None or not self.graph.waiting(origin)
 
     @property
     def _page(self) -> Tab:
@@ -131,50 +140,58 @@ class Explorer:
     # -- states ----------------------------------------------------------------------------------------
 
     async def _begin(self) -> None:
-        """Load the start, twice where it may change by itself, so that this is known; make it the first state."""
+        """Load the start and make it the first state."""
         for attempt in range(2):
             try:
-                sight = await self._load()
-                if self._page.gate.varies:
-                    again = await self._load()
-                    self._mask, sight = volatile(sight.tree, again.tree), again
-                break
+                return await self._start(await self._load())
             except StuckError as error:
                 await self._lose()
                 if attempt:
                     raise FetchError(Reason.DEADLINE, f"{self.application.url}: {error}") from error
-        identity = self._identify(sight)
-        events = await self._page.events(sight)
-        self._register(sight, events)
-        self._footprints.start(START, self._picked(sight))
-        self._current = self.graph.start(identity, self._samples[START].first)
+        return None
+
+    async def _start(self, sight: Sight) -> None:
+        """Take the start as it is shown for the first state of all."""
+        self._first = sight
+        self._register(sight, await self._page.events(sight))
+        self._footprints.start(START, self._judge.picked(sight))
+        self._current = self.graph.start(self._judge.identity(sight), self._samples[START].first)
         await self._shown(sight, START)
 
-    def _identify(self, sight: Sight) -> str:
-        return self._judged(sight)[0]
+    async def _linger(self) -> None:
+        """Let time pass in the start, until something is asked for: it is the start's, and makes no state."""
+        page, spent = self._page, 0
+        try:
+            while spent < _LATER and not (page.gate.traffic.asked or page.gate.traffic.streams or page.clock.workers):
+                await page.clock.settle()
+                spent += 1
+            sight = await page.look()
+        except StuckError:
+            await self._lose()
+            return
+        self._harvest.sight(sight, START)
+        self._take(START, None, "")
+        same = self._judge.identity(sight) == self.graph.identities[START]
+        self._sight, self._current = (sight, START) if same else (None, None)
 
-    def _kept(self, sight: Sight) -> list[int]:
-        return self._judged(sight)[1]
+    def _is_volatile(self, again: Sight) -> bool:
+        """Compare two loads of the start, once, where chance or the time was asked for; mask what differs by itself.
 
-    def _judged(self, sight: Sight) -> tuple[str, list[int]]:
-        """Return the identity of a sight and the places that count in it, worked out once."""
-        for one, judged in self._judgements:
-            if one is sight:
-                return judged
-        collapse = self.ways.near_duplicates
-        judged = (
-            identify(sight.tree, self.ways.identity, mask=self._mask, collapse=collapse),
-            kept(sight.tree, self.ways.identity, mask=self._mask, collapse=collapse),
-        )
-        self._judgements = [(sight, judged), *self._judgements[:2]]
-        return judged
-
-    def _picked(self, sight: Sight) -> list[Element]:
-        return pick(sight.tree, self._kept(sight))
+        Then all is known anew, and begins anew; what was asked for meanwhile stays.
+        """
+        self._is_sure, first = True, self._first
+        if first is None or not self._page.gate.varies or not (mask := volatile(first.tree, again.tree)):
+            return False
+        self._judge = self._judge.masked(mask)
+        self.graph = type(self.graph)(max_depth=self.limits.depth, max_states=self.limits.states)
+        self._events, self._ranks, self._samples, self._urls, self._pictures = [], [], [], [], []
+        self._footprints = Footprints()
+        self._harvest.anew()
+        return True
 
     def _register(self, sight: Sight, events: list[Event]) -> None:
         """Remember what a new state needs to be used again: its events, and where their elements stand."""
-        ranks = {place: rank for rank, place in enumerate(self._kept(sight))}
+        ranks = {place: rank for rank, place in enumerate(self._judge.kept(sight))}
         self._events.append(events)
         self._ranks.append([ranks.get(event.place) for event in events])
         samples, most = Samples(events), self.limits.per_state
@@ -201,7 +218,7 @@ class Explorer:
         """Return where the element of an event stands now, None where it does not."""
         event, rank = self._events[state][number], self._ranks[state][number]
         if rank is not None:
-            places = self._kept(sight)
+            places = self._judge.kept(sight)
             return places[rank] if rank < len(places) else None
         where = paths(sight.tree)
         return where.index(event.path) if event.path in where else None
@@ -215,10 +232,13 @@ class Explorer:
         gate = self._tab.gate
         gate.context, gate.replaying = "load", bool(self.application.loads or self._tab.loads)
         await self._tab.load(self.application.url)
-        asked, left, _ = gate.traffic.take()
-        self._harvest.asked(asked, START, None)
-        self._harvest.left(left, START, None, "")
+        self._take(START, None, "")
         return await self._tab.look()
+
+    def _take(self, state: int, via: tuple[str, str] | None, text: str) -> tuple[str, ...]:
+        """Record what was asked for and where the page wanted to go; return the marks of both, and others."""
+        asked, left, marks = self._page.gate.traffic.take()
+        return *marks, *self._harvest.asked(asked, state, via), *self._harvest.left(left, state, via, text)
 
     async def _lose(self) -> None:
         """Give up a tab that cannot be used any more."""
@@ -251,7 +271,10 @@ class Explorer:
         """Load the start anew; say whether it is what it was."""
         self._current = None
         sight = await self._load()
-        identity = self._identify(sight)
+        if not self._is_sure and self._is_volatile(sight):
+            await self._start(sight)
+            return False
+        identity = self._judge.identity(sight)
         if identity == self.graph.identities[START]:
             self._current, self._sight = START, sight
             return True
@@ -283,26 +306,26 @@ class Explorer:
         if not known and self._is_rearmed(state, element, before, after):
             done += await self._fired(state, event, element)
             after = await tab.look()
-        if tab.gate.animates and not known and not done and self._identify(after) == self.graph.identities[state]:
+        if tab.gate.animates and not known and not done and self._judge.identity(after) == self.graph.identities[state]:
             await tab.drawn()
             after = await tab.look()
         reached = await self._arrive(state, number, after)
         if not known:
             now = self._sight or after
-            self._footprints.note(state, number, self._picked(before), self._picked(now), done)
+            self._footprints.note(state, number, self._judge.picked(before), self._judge.picked(now), done)
             self.graph.want(state, self._samples[state].fired(number, (reached, *done)))
+            if len(self.graph) > 1 and not self._is_sure and tab.gate.varies:
+                await self._restart()  # is the second state one, or does the start change by itself?
 
     async def _fired(self, state: int, event: Event, element: Element) -> tuple[str, ...]:
         """Fire an event on an element; return the marks of what it did beside changing the page."""
-        tab = self._page
         self.application.fired += 1
+        done: tuple[str, ...] = ()
         try:
-            await tab.fire(element.node, event)
+            await self._page.fire(element.node, event)
         finally:
-            asked, left, marks = tab.gate.traffic.take()
-            via = (event.type, event.path)
-            done = self._harvest.asked(asked, state, via) + self._harvest.left(left, state, via, element.text)
-        return *marks, *done
+            done = self._take(state, (event.type, event.path), element.text)
+        return done
 
     def _is_rearmed(self, state: int, element: Element, before: Sight, after: Sight) -> bool:
         """Say whether an event changed nothing but what its element does the next time: then it is fired twice."""
@@ -310,11 +333,11 @@ class Explorer:
             {one for one in sight.handlers if one[0] == element.node and one[1] in element.events}
             for sight in (before, after)
         )
-        return now != was and bool(now) and self._identify(after) == self.graph.identities[state]
+        return now != was and bool(now) and self._judge.identity(after) == self.graph.identities[state]
 
     async def _arrive(self, state: int, number: int, sight: Sight) -> int | None:
         """Find out where an event led; None where that is one state too many."""
-        identity = self._identify(sight)
+        identity = self._judge.identity(sight)
         if identity == self.graph.identities[state]:
             self._current = state
             await self._shown(sight, state)
@@ -348,7 +371,7 @@ class Explorer:
         for _ in range(_ROUNDS):
             await (self._page.drawn() if self._page.gate.animates else self._page.clock.settle())
             again = await self._page.look()
-            other = self._identify(again)
+            other = self._judge.identity(again)
             sight, before, identity = again, identity, other
             if before == other:
                 break
@@ -357,9 +380,9 @@ class Explorer:
     def _twins(self, state: int, number: int, sight: Sight) -> None:
         """Tell which events of a new state are the same, on the same elements, as those of the state before."""
         if self._sight is None or number == LOAD:
-            self._footprints.start(len(self._events) - 1, self._picked(sight))
+            self._footprints.start(len(self._events) - 1, self._judge.picked(sight))
             return
-        before, after, new = self._kept(self._sight), self._kept(sight), len(self._events) - 1
+        before, after, new = self._judge.kept(self._sight), self._judge.kept(sight), len(self._events) - 1
         self._footprints.follow(state, pick(self._sight.tree, before), new, pick(sight.tree, after))
         nodes = {
             (self._sight.tree[before[rank]].node, event.type, event.value): one

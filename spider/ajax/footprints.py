@@ -69,6 +69,11 @@ class Footprints:
         if before != by:
             self._twins[key] = _Twin(before, by, self._numbers[key[0]][place])
 
+    def origin(self, state: int, event: int) -> int | None:
+        """Return the state whose events have to be known before it can be said whether an event is left out."""
+        twin = self._twins.get((state, event))
+        return None if twin is None else twin.before[0]
+
     def leaves_out(self, state: int, event: int) -> bool:
         """Say whether an event commutes with the one that led to its state; its footprint is then known too."""
         twin = self._twins.get((state, event))

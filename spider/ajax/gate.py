@@ -27,6 +27,8 @@ __all__ = ["Gate", "Permit", "Session", "Terms", "Turns"]
 
 _NO_BODY = (204, 205, 301, 302, 303, 304, 307, 308)
 _CODINGS = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+_AGES = frozenset({"age", "cache-control", "expires", "pragma", "vary"})
+_LASTING = ("cache-control", "max-age=31536000, immutable")
 _PIECE = 1 << 18  # bytes read at once
 _FRAMES = (b"requestAnimationFrame", b"requestIdleCallback")
 _CHANCE = (b"random", b"Date", b"crypto", b"performance", b"setInterval")
@@ -328,11 +330,14 @@ class Gate:
         await self._session.send("Fetch.failRequest", requestId=event["requestId"], errorReason=reason)
 
     async def _fulfil(self, event: Mapping[str, Any], answer: Answer) -> None:
+        headers = answer.headers
+        if self.loading and event["resourceType"] in ASSETS:  # it is on the shelf: the renderer may keep it, compiled
+            headers = (*(row for row in headers if row[0] not in _AGES), _LASTING)
         await self._session.send(
             "Fetch.fulfillRequest",
             requestId=event["requestId"],
             responseCode=answer.status,
-            responseHeaders=[{"name": name, "value": value} for name, value in answer.headers],
+            responseHeaders=[{"name": name, "value": value} for name, value in headers],
             body=answer.body,
         )
 

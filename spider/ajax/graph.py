@@ -7,7 +7,7 @@ neither a browser nor a page: an event is a number within its state, and what it
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 __all__ = ["START", "Edge", "Graph", "Plan"]
@@ -169,35 +169,50 @@ class Graph:
         """Return a shortest walk of sure edges from the start, None where there is none."""
         return next((walk for target, walk in self.walks(START) if target == state), None)
 
-    def plan(self, current: int | None) -> Plan | None:
+    def plan(self, current: int | None, ready: Callable[[int, int], bool] = lambda _state, _event: True) -> Plan | None:
         """Return the cheapest way to the next event to fire; None when all that can be reached is done.
 
-        Breadth first: only states of the least depth that has open ones are aimed at.  Among them the
-        nearest by walking from `current`, or by loading the start anew where that is nearer.
-        `current` None: the browser is nowhere.
+        Breadth first: states of the least depth that has open ones are aimed at, the nearest by walking from
+        `current`, or by loading the start anew where that is nearer.  Before the start is loaded anew, what is
+        nearer and one step deeper comes first, as far as it is `ready` to be fired now.  `current` None: the browser
+        is nowhere.
         """
         goals = [state for state in range(len(self)) if self.is_open(state)]
         while goals:
             least = min(self.depths[state] for state in goals)
-            level = {state for state in goals if self.depths[state] == least}
+            level = {state: self.waiting(state)[0] for state in goals if self.depths[state] == least}
             found = self._nearest(current, level)
             if found is not None:
-                return found
+                return self._meanwhile(current, found, [at for at in goals if self.depths[at] == least + 1], ready)
             for state in level:
                 self.abandon(state)
             goals = [state for state in goals if state not in level]
         return None
 
-    def _nearest(self, current: int | None, level: set[int]) -> Plan | None:
-        """Return the cheapest plan that ends in one of these states."""
+    def _nearest(self, current: int | None, level: Mapping[int, int]) -> Plan | None:
+        """Return the cheapest plan that ends with one of these events, one for each state."""
         best: tuple[int, Plan] | None = None
         sources = [(START, True, RELOAD)] if current is None else [(current, False, 0), (START, True, RELOAD)]
         for source, reload, toll in sources:
             for state, walk in self.walks(source):
                 if state in level and (best is None or len(walk) + toll < best[0]):
-                    best = (len(walk) + toll, Plan(reload, walk, state, next(iter(self._waiting[state]))))
+                    best = (len(walk) + toll, Plan(reload, walk, state, level[state]))
                     break
         return best[1] if best else None
+
+    def _meanwhile(
+        self, current: int | None, plan: Plan, deeper: Iterable[int], ready: Callable[[int, int], bool]
+    ) -> Plan:
+        """Return what can be done on this side of a load, or the plan where nothing can, or it needs none."""
+        if not plan.reload or current is None:
+            return plan
+        level = {
+            state: event
+            for state in deeper
+            if (event := next((one for one in self._waiting[state] if ready(state, one)), None)) is not None
+        }
+        found = self._nearest(current, level)
+        return plan if found is None or found.reload else found
 
 
 def _unwind(before: dict[int, Edge | None], state: int) -> tuple[Edge, ...]:

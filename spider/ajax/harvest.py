@@ -13,6 +13,7 @@ from hashlib import blake2b
 
 from spider.ajax.application import Application, Document, Resource
 from spider.ajax.dom import ADDRESSES, Tree
+from spider.ajax.graph import START
 from spider.ajax.tab import Sight
 from spider.ajax.traffic import Asked, Left, Traffic
 from spider.errors import InvalidURL
@@ -34,6 +35,14 @@ class Harvest:
         self._application = application
         self._seen: set[bytes] = set()
 
+    def anew(self) -> None:
+        """Forget which state showed what: they are numbered anew.  Links and resources stay."""
+        self._seen.clear()
+        self._application.pages.clear()
+        self._application.media.clear()
+        self._application.state_of.clear()
+        self._application.documents.clear()
+
     def sight(self, sight: Sight, state: int) -> None:
         """Read what a state shows, unless the same addresses were read before; keep the HTML of a new state."""
         if state not in self._application.pages:
@@ -42,13 +51,16 @@ class Harvest:
         if digest in self._seen:
             return
         self._seen.add(digest)
-        for document in sight.snapshot.documents():
+        for number, document in enumerate(sight.snapshot.documents()):
             url = document.url if document.url.startswith(_WEB) else document.base
             if url.startswith(_WEB):
-                self._document(document.html, url, state)
+                robots = self._document(document.html, url, state)
+                if number == 0 and state == START:
+                    self._application.robots.update(dict.fromkeys(robots))
         self._routes(sight)
 
-    def _document(self, html: str, url: str, state: int) -> None:
+    def _document(self, html: str, url: str, state: int) -> Iterable[str]:
+        """Read one document of a state; return its directives for robots."""
         body, target = html.encode("utf-8", "replace"), self._application
         page = read(body, url, content_type=_HTML)
         for link in page.links:
@@ -60,6 +72,7 @@ class Harvest:
         target.feeds.update(dict.fromkeys(page.feeds))
         target.scripts.update(dict.fromkeys(page.scripts))
         target.documents.append(Document(body, url, _HTML, {}))
+        return page.robots
 
     def named(self, traffic: Traffic) -> None:
         """Record what the answers that came name, and what scripts put together."""

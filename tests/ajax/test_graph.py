@@ -176,3 +176,26 @@ def test_one_start() -> None:
     graph.start("0")
     with pytest.raises(ValueError, match="start"):
         graph.start("1")
+
+
+DETOURS = [
+    pytest.param([{0: 1, 1: 2}, {0: 1}, {0: 0}], [0], 1, (False, 1), id="what is here comes before a load"),
+    pytest.param([{0: 1, 1: 0}, {0: 2}, {0: 2}], [0, 0], 2, (True, 0), id="but not two steps deeper"),
+]
+
+
+@pytest.mark.parametrize(("machine", "fired", "at", "expected"), DETOURS)
+def test_loads_are_put_off(machine: Machine, fired: list[int], at: int, expected: tuple[bool, int]) -> None:
+    """Before the start is loaded anew, what can be done one step deeper is; nothing that is not ready."""
+    graph, state = Graph(), 0
+    graph.start("0", machine[0])
+    for event in fired:
+        graph.done(state, event)
+        state = graph.reach(state, event, str(machine[state][event]), machine[machine[state][event]]) or 0
+    assert state == at
+    plan = graph.plan(at)
+    assert plan is not None
+    assert (plan.reload, plan.state) == expected
+    unready = graph.plan(at, lambda _state, _event: False)
+    assert unready is not None
+    assert unready.reload
