@@ -13,6 +13,7 @@ import click
 
 from spider import settings
 from spider.ajax import AjaxFetcher, Application, Browser, Identity, Limits, Terms, Ways
+from spider.cli.asking import web_address
 from spider.cli.ending import say
 from spider.cli.listing import output_option
 from spider.cli.network import NETWORK, asking
@@ -26,7 +27,7 @@ from spider.errors import InputError
 from spider.fetch import Client, Pace
 from spider.model import Request, Scope
 from spider.report import Line, Span, json_text, many, visible
-from spider.url import host, normalize
+from spider.url import host
 
 __all__ = ["ajax", "command"]
 
@@ -89,9 +90,7 @@ def ajax(given: Globals, /, url: str, *, form: str, output: str | None, browser:
     to, which resources of the server it asks for, which links and media its states
     show. Nothing but GET is sent, and nothing outside the scope is asked for.
     """
-    address = normalize(url)
-    if not address.startswith(("http://", "https://")):
-        raise click.BadParameter(f"not an address of the web: {visible(address)!r}", param_hint="URL")
+    address = web_address(url)
     pictures = _folder(values.pop("screenshots"))
     found = _explored(address, browser, pictures, **values)
     with opened(output) as stream:

@@ -155,6 +155,7 @@ def merged(page: Page, found: Application, names: tuple[str, ...], ladder: str) 
         links=(*page.links, *links),
         media=(*page.media, *media),
         feeds=tuple(dict.fromkeys((*page.feeds, *found.feeds))),
+        robots=page.robots | found.robots.keys(),
         notes=(*page.notes, *notes),
     )
     graph = found.graph

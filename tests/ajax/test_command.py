@@ -77,8 +77,8 @@ def test_signals(
 
 
 def test_no_browser(spider: Run) -> None:
-    """Without a browser there is one line that says so, and the exit code is 6."""
-    done = spider("ajax", "http://localhost/", SPIDER_BROWSER="/nowhere/chromium")
+    """Without a browser there is one line that says so, and the exit code is 6; an address needs no scheme."""
+    done = spider("ajax", "localhost", SPIDER_BROWSER="/nowhere/chromium")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (6, "", 1)
     done = spider("ajax", "http://localhost/", PATH="/nowhere", PLAYWRIGHT_BROWSERS_PATH="/nowhere")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (6, "", 1)

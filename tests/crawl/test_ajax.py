@@ -81,6 +81,16 @@ def test_a_page_that_leaves_all_to_scripts_is_explored(web: Web, crawl: Crawl, r
     assert crawler.ajax_line() == "1 page looks like an Ajax application: 1 unknown; 1 explored"
 
 
+def test_what_a_script_tells_robots_is_heard(web: Web, crawl: Crawl, rows: Rows) -> None:
+    """Directives that the start's scripts write hold as those of its document do."""
+    told = "document.head.innerHTML += '<meta name=robots content=\"noindex, nofollow\">';"
+    shown = """document.getElementById("app").innerHTML = '<video src="/late.mp4"></video><a href="/next">next</a>'"""
+    server = web({"/": APP, "/app.js": script(told + shown), "/next": "x"})
+    crawl(server.url, ajax="auto")
+    assert rows("SELECT url FROM Video") == []
+    assert "/next" not in server.asked()
+
+
 def test_always_is_every_page(web: Web, crawl: Crawl, rows: Rows) -> None:
     """Each page is explored, whatever it says; media that the document shows need no state."""
     server = web(STATIC)
