@@ -54,6 +54,7 @@ _XML = re.compile(rb"""\s*<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._:-
 _UNSAFE = re.compile("[\0\ud800-\udfff]")
 _SIGNS = re.compile("[^\0-\x7f\ufffd]")
 
+_READ = 40_000  # characters of one, white space and all, that are looked at
 _LONGEST = 2000  # characters of a title or an anchor's text that are kept
 _PRESCAN = 1024  # bytes that the standard looks at before it begins to parse
 _FEW = 8  # good non-ASCII characters for each bad one that leave a page UTF-8
@@ -81,7 +82,7 @@ def clean(text: str | None) -> str:
     """
     if not text:
         return ""
-    folded = " ".join(text.split())
+    folded = " ".join(text[:_READ].split())
     if "\0" in folded or not folded.isascii():  # what is no white space either way
         folded = _UNSAFE.sub("\ufffd", folded)
     return folded if len(folded) <= _LONGEST else folded[:_LONGEST].rstrip()

@@ -25,14 +25,20 @@ from spider.page.media import MEDIA_TAGS
 from spider.page.metadata import gather_json, gather_metas, gather_microdata
 from spider.page.scripts import gather_scripts, is_hint
 
-__all__ = ["LINKS", "gather"]
+__all__ = ["LINKS", "MANY", "gather"]
 
 # Players that are embedded by a script of their own, one for each medium.
 _SCRIPTED = ("jwplatform.com/players/", "jwplayer.com/players/", "wistia.com/embed/medias/", "wistia.net/embed/medias/")
 _SCRIPT_SRC = Source("script", "src")
 _REFRESH, _SRCDOC, _COMMENT = Source("meta", "content"), Source("iframe", "srcdoc"), Source("comment", "text")
-LINKS = 50_000  # hyperlinks of one page that are kept
+LINKS = 20_000
+"""Hyperlinks of one page that are kept."""
+
+MANY = f"links: more than {LINKS}, the first kept"
+"""What a page says that has more."""
+
 _FRAMES = 20  # documents written into attributes that are read, each one deep
+_FRAME = 500_000  # characters of one that are read
 _HIDDEN = 2_000_000  # characters of comments that are read
 _TEMPLATES = 1000  # templates that are read
 _COMMENTS = re.compile(r"<!--(.*?)(?:-->|\Z)", re.DOTALL)
@@ -85,7 +91,7 @@ def _written(found: Gathering, _node: LexborNode, attributes: Attributes) -> Non
     """Keep the document that is written into an iframe's attribute; it is read after this one."""
     text = attributes.get("srcdoc")
     if text and text.strip() and len(found.frames) < _FRAMES:
-        found.frames.append(text)
+        found.frames.append(text[:_FRAME])
 
 
 def _template(found: Gathering, node: LexborNode, attributes: Attributes) -> None:
@@ -139,7 +145,7 @@ def _walk(found: Gathering, root: LexborNode) -> None:
             handler(found, node, node.attributes)
             if len(found.references) >= LINKS and handlers is _HANDLERS:
                 handlers = _WITHOUT_LINKS
-                found.notes.append(f"links: more than {LINKS}, the first kept")
+                found.notes.append(MANY)
 
 
 def gather(text: str, *, hidden: bool = False, alike: bool = False) -> Gathering:
@@ -185,7 +191,7 @@ def _read_frame(found: Gathering, text: str) -> None:
     _read(inner, text)
     for reference in inner.references:
         reference.source = _SRCDOC
-    found.references += inner.references
+    found.references += inner.references[: max(0, LINKS - len(found.references))]
     found.claims += inner.claims
     found.scripts += inner.scripts
     found.inline += inner.inline

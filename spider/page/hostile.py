@@ -12,14 +12,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection
 
-__all__ = ["REST", "VOID", "tame"]
+__all__ = ["REST", "TOKEN", "VOID", "tame"]
 
 _SMALL = 1000  # tags: below this the worst page costs milliseconds
 _TAGS = 15_000  # tags: above this depth is looked at
 _REOPENED = 300_000  # formatting elements times tags: what the tree could grow to
 _DEEP = 512  # elements open at once that browsers allow too
 _FLAT = 100  # elements open at once in a flattened page
-_MOST = 350_000  # tags that are parsed at all, each of up to 700 bytes in the tree; enough for 50,000 links
+_MOST = 350_000  # tags that are parsed at all, each of up to 700 bytes in the tree
 _LONG = 1000  # characters of one tag: below this its attributes are few
 _WORK = 90_000_000  # sum of the squares of what is longer: about a third of a second
 _ATTRIBUTES = 256  # attributes kept on one tag
@@ -41,7 +41,7 @@ VOID = frozenset(_VOID_WORDS.split())
 _IMPLIED_WORDS = """p li dt dd tr td th tbody thead tfoot option optgroup rb rt rp rtc colgroup caption"""
 _IMPLIED = frozenset(_IMPLIED_WORDS.split())
 _RAW = "script|style|textarea|title|xmp|iframe|noembed|noframes"
-_TOKEN = re.compile(
+TOKEN = re.compile(
     rf"<!--(?:.*?-->|.*\Z)|<(?P<raw>{_RAW})(?=[\s/>])(?P<rest>{REST})>(?:.*?</(?P=raw)(?=[\s/>])[^>]*+>|.*\Z)"
     rf"|<(?P<end>/?)(?P<tag>[a-zA-Z][^\s/>]*+)(?P<attributes>{REST})(?:>|\Z)",
     re.IGNORECASE | re.DOTALL,
@@ -86,14 +86,20 @@ def _fewer_attributes(text: str, notes: list[str]) -> str:
         nonlocal cut
         if len(match[0]) <= _LONG or match["end"] or not match["tag"]:
             return match[0]
-        attributes = _ATTRIBUTE.findall(match["attributes"])
-        if len(attributes) <= _ATTRIBUTES:
+        kept: list[str] = []
+        wanted: list[str] = []
+        whole = 0
+        for whole, one in enumerate(_ATTRIBUTE.finditer(match["attributes"]), 1):  # one by one: there may be a million
+            if whole <= _ATTRIBUTES:
+                kept.append(one[0])
+            elif len(wanted) < _ATTRIBUTES and _WANTED.match(one[0]):
+                wanted.append(one[0])
+        if whole <= _ATTRIBUTES:
             return match[0]
-        wanted = [one for one in attributes[_ATTRIBUTES:] if _WANTED.match(one)][:_ATTRIBUTES]
-        cut += len(attributes) - _ATTRIBUTES - len(wanted)
-        return f"<{match['tag']} {' '.join(attributes[:_ATTRIBUTES] + wanted)}>"
+        cut += whole - len(kept) - len(wanted)
+        return f"<{match['tag']} {' '.join(kept + wanted)}>"
 
-    text = _TOKEN.sub(shorten, text)
+    text = TOKEN.sub(shorten, text)
     if cut:
         notes.append(f"attributes: {cut} cut from tags with more than {_ATTRIBUTES}")
     return text
@@ -128,7 +134,7 @@ def _is_shallow(text: str) -> bool:
 
 def _flatten(text: str, keep: frozenset[str]) -> str:
     """Keep the tags that are read, and of their nesting the first hundred levels."""
-    return _TOKEN.sub(_flattener(keep), text)
+    return TOKEN.sub(_flattener(keep), text)
 
 
 def _flattener(keep: frozenset[str]) -> Callable[[re.Match[str]], str]:

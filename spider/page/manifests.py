@@ -30,6 +30,8 @@ _PLS = re.compile(r"^[ \t]*+File\d{1,6}[ \t]*+=([^\r\n]*+)", re.IGNORECASE | re.
 _ASX_HREF = re.compile(r"""<(?:ref|entryref)\s[^>]{0,500}?href\s*=\s*["']([^"']{1,4000})["']""", re.IGNORECASE)
 VIDEO, AUDIO = MediaKind.VIDEO, MediaKind.AUDIO
 _MOST = 10_000  # addresses of one manifest
+_READ = 2_000_000  # characters of a list that are read
+_TAGS = 100_000  # of a manifest in XML, whose tree takes a hundred bytes a tag
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ def _made(form: str, raws: Iterator[str], url: str) -> Manifest:
 
 
 def _lines(text: str) -> Iterator[str]:
-    for line in text.splitlines():
+    for line in text[:_READ].splitlines():
         bare = line.strip()
         if bare.startswith(_HLS_TAGS):
             match = _URI.search(bare)
@@ -100,6 +102,8 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _tree(text: str) -> tuple[Element | None, tuple[str, ...]]:
+    if text.count("<") > _TAGS or text.count("=") > 4 * _TAGS:
+        return None, (f"more than {_TAGS} tags",)
     body = encoded(text)
     if body is None:
         return None, (REFUSED,)

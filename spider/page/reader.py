@@ -11,12 +11,13 @@ from typing import Final
 from spider.model import Confidence, Page, Source
 from spider.page.alike import fingerprint
 from spider.page.charset import Decoded, clean, decode
-from spider.page.document import LINKS, gather
+from spider.page.document import gather
 from spider.page.feeds import FEED_ROOTS, gather_feed, inflate
 from spider.page.found import Addresses, links, media, others
 from spider.page.gather import Claim, Gathering
 from spider.page.headers import gather_headers
 from spider.page.manifests import gather_manifest, manifest
+from spider.page.pieces import CLAIMS, gather_pieces, is_large
 from spider.page.scripts import is_code
 from spider.page.signatures import root_name, signature
 from spider.page.xhtml import as_html, is_xhtml
@@ -27,7 +28,6 @@ __all__ = ["read"]
 _XML = re.compile(rb"\s*+(?:\xef\xbb\xbf)?<\?xml\s|\s*+<(?:rss|feed|urlset|sitemapindex|rdf:RDF)[\s>]")
 _NO_HEADERS: Final[Mapping[str, str]] = MappingProxyType({})
 _HEAD = 4096  # bytes that a file is told by
-_MEDIA = 20_000  # claims of one page that are weighed
 
 
 def read(  # noqa: PLR0913  # each says one thing, and all but two have a default
@@ -90,14 +90,14 @@ def _gathered(text: str, page: str, *, hidden: bool, alike: bool) -> Gathering:
         read_manifest = manifest(text, page)
         if read_manifest is not None:
             return gather_manifest(read_manifest, page)
-    return gather(text, hidden=hidden, alike=alike)
+    read_document = gather_pieces if is_large(text) else gather
+    return read_document(text, hidden=hidden, alike=alike)
 
 
 def _cap(found: Gathering) -> None:
-    del found.references[LINKS + 1000 :]
-    if len(found.claims) > _MEDIA:
-        found.notes.append(f"media: {len(found.claims)} found, the first {_MEDIA} weighed")
-        del found.claims[_MEDIA:]
+    if len(found.claims) > CLAIMS + 1:  # a manifest's own, and those that it names
+        found.notes.append(f"media: more than {CLAIMS}, the first weighed")
+        del found.claims[CLAIMS:]
 
 
 def _base(href: str | None, url: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Final
 
 from spider.model import Confidence, MediaKind, Source
@@ -27,6 +28,7 @@ def _by_letter(words: Iterable[str]) -> str:
 
 
 _HINT = re.compile(rf"\.(?:{_by_letter(set(EXTENSIONS) - {'it', 'mod', 'au', 'xm'})})\b", re.IGNORECASE)
+_MOST = 10_000  # addresses of one script
 _REACH = 600  # characters to either side that a string's quotes are looked for in
 _FORBIDDEN = re.compile(r"[\s<>{}|^`\"']|\$\{|\\(?!/)|%s")
 _TOOLS = re.compile(
@@ -143,5 +145,7 @@ def gather_scripts(found: Gathering, *, hinted: bool) -> None:
                     found.claims.append(Claim(movie, _CALL, Confidence.SCRIPT, MediaKind.FLASH))
         if hinted:
             found.claims += [
-                Claim(value, _TEXT, Confidence.SCRIPT) for value in strings(text) if value not in installers
+                Claim(value, _TEXT, Confidence.SCRIPT)
+                for value in islice(strings(text), _MOST)
+                if value not in installers
             ]
