@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from typing import Any, TextIO
 
@@ -15,6 +16,7 @@ __all__ = ["write"]
 
 GRAPHS = 24  # applications that are drawn, the largest
 MOST_GRAPHS = 10_000
+FAILURES = 50
 
 
 def write(
@@ -55,6 +57,7 @@ def write(
         runs=runs,
         changes=survey.changed(connection, since=runs[0].began_at if runs else 0),
         health=checks.counts(connection),
+        failures=tuple(itertools.islice(ask.error_rows(connection, seed=seed), FAILURES)),
         graphs=[graph for page in pages[:GRAPHS] if (graph := graphs.graph_of(connection, page.page_id)) is not None],
         more_graphs=max(0, len(pages) - GRAPHS),
     )

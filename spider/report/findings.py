@@ -17,7 +17,7 @@ from spider.report.listings import run_record
 from spider.report.text import cut, iso, json_text, many, visible
 
 if TYPE_CHECKING:
-    from spider.store.ask import MediaRow, RunRow, Status
+    from spider.store.ask import ErrorRow, MediaRow, RunRow, Status
     from spider.store.forest import Branch
     from spider.store.graphs import PageGraph
     from spider.store.survey import HostRow
@@ -54,8 +54,8 @@ class Findings:
 
     `options` are what narrows the media, as typed; `media` are all that are there and those that are gone;
     `branches` the links of the tree, `left_out` those that it is too small for.  `changes` counts what the last
-    crawl saw first and what it missed, of each kind; `health` what checks found; `graphs` are the largest
-    applications, `more_graphs` counts the others.
+    crawl saw first and what it missed, of each kind; `health` what checks found; `failures` are the first links that
+    failed; `graphs` are the largest applications, `more_graphs` counts the others.
     """
 
     name: str
@@ -72,6 +72,7 @@ class Findings:
     runs: Sequence[RunRow]
     changes: Mapping[MediaKind, tuple[int, int]]
     health: Mapping[Health, int] = field(default_factory=dict)
+    failures: Sequence[ErrorRow] = ()
     graphs: Sequence[PageGraph] = ()
     more_graphs: int = 0
 

@@ -16,7 +16,7 @@ from spider import __version__
 from spider.model import Relation
 from spider.report.findings import GALLERY_LIMIT, Findings, Gallery, Tree, cards, island, run_rows, short
 from spider.report.shapes import graph_data, timeline
-from spider.report.text import iso, visible
+from spider.report.text import cut, iso, visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -25,6 +25,7 @@ __all__ = ["write_html"]
 
 FLASH_ROWS = 50
 SCRIPTS = ("helpers", "gallery", "tree", "graphs", "page")
+BRIEF = 200  # columns of an address or a message in a list
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 _PACKAGE = "spider.report"
 
@@ -122,10 +123,17 @@ def _size(number: int | None) -> str:
     return f"{size:.1f} {_UNITS[power]}" if power and size < 100 else f"{size:.0f} {_UNITS[power]}"  # noqa: PLR2004  # three digits
 
 
+def _lasting(microseconds: int) -> str:
+    """Return a time as people say it: milliseconds below a second."""
+    return f"{microseconds / 1e6:.1f} s" if microseconds >= 1_000_000 else f"{microseconds / 1e3:.0f} ms"  # noqa: PLR2004
+
+
 _FILTERS: dict[str, Callable[..., str]] = {
     "shown": visible,
     "number": "{:,}".format,
+    "brief": lambda text: visible(cut(text, BRIEF)),
     "bytes": _size,
+    "lasting": _lasting,
     "link": _link,
     "site": short,
 }

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+import sqlite3
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -185,6 +186,20 @@ def test_a_card_says_what_it_counts(page: str, filled: Path) -> None:
         read = ask.status(connection).links[LinkState.C]
     card = parsed(page).xpath("string(//li[contains(@class, 'state-C')])")
     assert card.split()[:3] == ["links", "read", str(read)]
+
+
+def test_what_failed_is_named(page: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behind the classes of failures stand the first addresses that failed, each with its message and its page."""
+    (row,) = parsed(page).xpath("//section[@id='errors']//li")
+    assert row.xpath("a/@href") == ["http://museum.example/lost.html"]
+    assert row.xpath("small/a/@href") == ["http://museum.example/"]
+    assert row.xpath("string(span)").startswith("client")
+    monkeypatch.setattr("spider.cli.html.FAILURES", 1)
+    with sqlite3.connect(grow(tmp_path / "large.db", media=60, a_page=1)) as connection:
+        connection.execute("UPDATE CrawlerLink SET state = 4, reason = 8, message = 'm' WHERE id > 50")
+    more = parsed(written(run, tmp_path / "large.db")).xpath("//section[@id='errors']//details")[0]
+    assert len(more.xpath(".//li")) == 1
+    assert more.xpath("string(summary)").startswith("The first 1 of them; spider errors has all")
 
 
 def test_changes_since_the_last_crawl_are_told(run: Run, tmp_path: Path) -> None:
