@@ -21,6 +21,8 @@ error, exit code 1.
 
 from __future__ import annotations
 
+import re
+
 __all__ = [
     "BrowserError",
     "BusyError",
@@ -34,16 +36,35 @@ __all__ = [
     "StorageError",
     "StorageLostError",
     "caret",
+    "masked",
 ]
+
+
+_LOGIN = re.compile(
+    r"""(?:(?<=//) | (?<![^\s'"(=,]))          # an address begins here, with its scheme or without
+        (?!mailto: | \[)([^\s:/\\?#'"]{0,200}):      # the name
+        (?![/\\] | \d+[/?#])                   # neither a scheme nor a port
+        ([^\s'"]{1,2000})@""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def masked(text: str) -> str:
+    """Return the text with an asterisk for each character of a password that stands before a host in it.
+
+    So it does where the password has characters that are none of an address: whoever mistypes shows it too.
+    """
+    return _LOGIN.sub(lambda found: f"{found[1]}:{'*' * len(found[2])}@", text)
 
 
 def caret(text: str, position: int, *, width: int = 76) -> str:
     """Show `text` on one line and a caret under the character at `position` (0-based).
 
     Control characters and lone surrogates are shown as escapes, so that the line is safe to print
-    and the caret stays under its place; a long text is cut around the place, to `width` columns.
+    and the caret stays under its place; a long text is cut around the place, to `width` columns, and a
+    password in it is `masked`.
     """
-    cells = [c if c.isprintable() else ascii(c)[1:-1] for c in text]
+    cells = [c if c.isprintable() else ascii(c)[1:-1] for c in masked(text)]
     position = max(0, min(position, len(cells)))
     first = max(0, position - width * 2 // 3)
     before = ("…" if first else "") + "".join(cells[first:position])

@@ -163,7 +163,7 @@ def _header(text: str) -> str:
     name, colon, value = text.partition(":")
     good = re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name) and not re.search(r"[^\t\x20-\x7e\xa0-\xff]", value)
     if not colon or not good:
-        msg = f"{text!r} is not a header; write 'Name: value'"
+        msg = "what is given is not a header; write 'Name: value'"  # it may be a secret: it is not quoted
         raise ValueError(msg)
     if name.lower() in _BOUND:
         msg = f"a header {name} would go to every host; use {_BOUND[name.lower()]}"

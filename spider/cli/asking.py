@@ -13,17 +13,22 @@ from spider.url import complete, normalize
 
 __all__ = ["reason_option", "seed_option", "web_address"]
 
+_INSTEAD = "--auth HOST=USER:PASSWORD shows it to nobody else"
+
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def web_address(text: str) -> str:
+def web_address(text: str, what: str = "URL") -> str:
     """Return an address that was typed, normalized; one without a scheme is https.
 
-    click.BadParameter where it is none of the web's, InvalidURL where it is no address at all.
+    click.BadParameter, which names `what` it was typed for, where it is none of the web's or has a login in it;
+    InvalidURL where it is no address at all.
     """
     address = normalize(complete(text))
     if not address.startswith(("http://", "https://")):
-        raise click.BadParameter(f"not an address of the web: {visible(address)!r}", param_hint="URL")
+        raise click.BadParameter(f"not an address of the web: {visible(address)!r}", param_hint=what)
+    if "@" in address.split("/", 3)[2]:
+        raise click.BadParameter(f"{visible(address)!r} has a login in it; {_INSTEAD}", param_hint=what)
     return address
 
 

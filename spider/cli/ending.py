@@ -13,7 +13,7 @@ from typing import TextIO
 import click
 
 from spider.cli.config import place
-from spider.errors import SpiderError
+from spider.errors import SpiderError, masked
 from spider.report.text import visible
 
 __all__ = [
@@ -113,8 +113,8 @@ def expected(error: BaseException) -> bool:
 
 
 def complain(message: str) -> None:
-    """Write one message to the standard error stream, whatever it is made of."""
-    say("spider: " + "\n".join(visible(line) for line in message.split("\n")))
+    """Write one message to the standard error stream, whatever it is made of; the passwords in it are masked."""
+    say("spider: " + "\n".join(visible(line) for line in masked(message).split("\n")))
 
 
 def say(text: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from spider import settings
+from spider.cli.asking import web_address
 from spider.cli.checking import USED, checked, courtesy, typed
 from spider.cli.ending import complain
 from spider.cli.formatter import HelpContext
@@ -18,11 +19,10 @@ from spider.cli.options import Globals, setting_options
 from spider.crawl import load_seeds
 from spider.crawl.candidates import search
 from spider.crawl.process import at_work
-from spider.errors import BusyError, FetchError, InputError
+from spider.errors import BusyError, FetchError
 from spider.model import SeedOrigin, SeedStatus
 from spider.report import SEED_COLUMNS, many, seed_lines, seed_record, visible
 from spider.store import Connection, Database, Tally, seeds, workers
-from spider.url import complete, normalize
 
 __all__ = ["command"]
 
@@ -107,7 +107,7 @@ def search_command(
     finds joins the list as candidates, with its title as the note, and is shown;
     "spider seeds confirm" decides. What the list has already stays as it is.
     """
-    address = _web(engine, "--engine")
+    address = web_address(engine, "--engine")
     with courtesy(typed(address, values), values) as polite:
         try:
             found = list(search(polite, address, words, count=pages))
@@ -132,20 +132,12 @@ def search_command(
 @click.pass_obj
 def submit(given: Globals, url: str, note: str | None) -> None:
     """Propose a seed; it is crawled once it is confirmed."""
-    address = _web(url, "URL")
+    address = web_address(url)
     with Database.open(given.db) as database:
         with database.write() as connection:
             number = seeds.add_seed(connection, address, now=_now(), origin=SeedOrigin.SUBMITTED, note=note)
         row = _rows(database)[number]
     _said(given, f"{row.id}  {row.url}  {row.status}")
-
-
-def _web(text: str, what: str) -> str:
-    """Return an address of the web, normalized, with https:// understood."""
-    address = normalize(complete(text))
-    if not address.startswith(("http://", "https://")):
-        raise InputError(f"{what}: only http and https addresses can be crawled, not {address.partition(':')[0]}")
-    return address
 
 
 # --- decisions ------------------------------------------------------------------------------------

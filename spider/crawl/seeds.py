@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO
 
-from spider.errors import InvalidURL, SeedsError
+from spider.errors import InvalidURL, SeedsError, masked
 from spider.settings import SETTINGS, Setting, Value, find, read
 from spider.url import key, names_scheme, normalize
 
@@ -44,6 +44,8 @@ _COMMENT = re.compile(r"(?:^|(?<=\s))#")
 _TOKEN = re.compile(r"\S+")
 _HOST_AND_PORT = re.compile(r"[^/?#@:\s]+:[0-9]{1,5}(?:[/?#]|$)")
 _HOST_END = re.compile(r"[/?#\\]")
+_TYPED_LOGIN = re.compile(r"(?!mailto:)[^/?#@:\s]+:[^/\s][^\s]*@", re.IGNORECASE)
+_LOGIN = "a login is no part of an address, which is kept and shown; give it as --auth HOST=USER:PASSWORD"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,7 @@ def read_seeds(text: str | bytes, name: str) -> list[Seed]:
 
 def _shown(name: str) -> str:
     """Return a file's name as it may be printed: control characters and undecodable bytes as escapes."""
-    return name if name.isprintable() and name else ascii(name)
+    return masked(name if name.isprintable() and name else ascii(name))
 
 
 def _contents(argument: str) -> bytes:
@@ -129,6 +131,8 @@ def _contents(argument: str) -> bytes:
 
 def _hint(argument: str, name: str) -> str:
     """Say what else the name of a file that is not there may have been meant for."""
+    if _TYPED_LOGIN.match(argument):
+        return f"; as an address, {_LOGIN}"
     if names_scheme(argument):
         return f"; as an address, {_not_web(name)}"
     return f"; if it is a site, write {_DEFAULT_SCHEME}{name}" if _is_host(argument) else ""
@@ -174,10 +178,14 @@ def _seed_of_argument(argument: str) -> Seed:
     url = normalize(argument)
     if not _is_web(url):
         raise SeedsError(argument, _not_web(url))
+    if _has_login(url):
+        raise SeedsError(masked(argument), _LOGIN)
     return Seed(url)
 
 
 def _address(text: str, line: _Line, column: int) -> str:
+    if _TYPED_LOGIN.match(text):
+        raise line.error(_LOGIN, column)
     prefix = _prefix(text, line, column)
     try:
         url = normalize(prefix + text)
@@ -186,6 +194,8 @@ def _address(text: str, line: _Line, column: int) -> str:
         raise line.error(f"not a valid address ({error.reason})", column + position) from error
     if not _is_web(url):
         raise line.error(_not_web(url), column)
+    if _has_login(url):
+        raise line.error(_LOGIN, column)
     return url
 
 
@@ -212,6 +222,11 @@ def _is_web(url: str) -> bool:
 
 def _not_web(url: str) -> str:
     return f"only http and https addresses can be crawled, not {url.partition(':')[0]}"
+
+
+def _has_login(url: str) -> bool:
+    """Tell whether a normalized address has a user's name or a password."""
+    return "@" in url.split("/", 3)[2]
 
 
 def _options(tokens: Iterator[re.Match[str]], line: _Line) -> dict[str, OptionValue]:

@@ -33,7 +33,7 @@ OPTIONS = [
     ("crawl --timeout 0", "--timeout: 0 is less than 0.001"),
     ("crawl --max-size big", "--max-size: 'big' is not a size; write bytes, or 500k, 10M, 1G"),
     ("crawl --threads 0", "--threads: 0 is less than 1"),
-    ("crawl --header nonsense", "--header: 'nonsense' is not a header; write 'Name: value'"),
+    ("crawl --header nonsense", "--header: what is given is not a header; write 'Name: value'"),
     ("crawl --robots maybe", "--robots: 'maybe' is not one of obey, ignore"),
     ("crawl --depth", "option '--depth' requires an argument"),
     ("crawl --dpeth 3", "no such option: --dpeth (did you mean --depth?); see spider crawl --help"),
@@ -133,7 +133,7 @@ def test_any_file_is_read_or_refused(content: bytes) -> None:
 VARIABLES = [
     ("SPIDER_DEPTH", "-1", "SPIDER_DEPTH: -1 is less than 0"),
     ("SPIDER_SCOPE", "world", "SPIDER_SCOPE: 'world' is not one of tree, kin, host, domain, any"),
-    ("SPIDER_HEADER", "X-A: 1\nnonsense", "SPIDER_HEADER: 'nonsense' is not a header; write 'Name: value'"),
+    ("SPIDER_HEADER", "X-A: 1\nnonsense", "SPIDER_HEADER: what is given is not a header; write 'Name: value'"),
     ("SPIDER_CONFIG", "none.toml", "SPIDER_CONFIG: none.toml: no such file"),
     ("SPIDER_QUIET", "perhaps", "SPIDER_QUIET: 'perhaps' is not a valid boolean"),
     ("SPIDER_VERBOSE", "x", "SPIDER_VERBOSE: 'x' is not a valid integer"),

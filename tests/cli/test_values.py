@@ -48,7 +48,7 @@ def seen(run: Run, monkeypatch: pytest.MonkeyPatch) -> Seen:
 
     monkeypatch.setattr(crawl, "Database", Database)
     monkeypatch.setattr(crawl, "Plan", lambda **values: caught.update(values))
-    monkeypatch.setattr(crawl, "nursing", lambda _: contextlib.nullcontext())
+    monkeypatch.setattr(crawl, "nursing", lambda *_: contextlib.nullcontext())
     monkeypatch.setattr(crawl, "Crawler", lambda *_, seeds, told, **__: caught.update(seeds=seeds, told=told))
     monkeypatch.setattr(crawl, "follow", lambda _, **how: caught.update(how) or 0)
 
