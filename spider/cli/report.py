@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, TextIO
 
 import click
@@ -62,8 +62,7 @@ def command(
         write(records, stream, form=form, raw=raw)
         empty = not any(ask.link_counts(connection).values())
     if not records.count and not given.quiet:
-        within = which["new"] or which["gone"] or which["since"] is not None
-        complain(_nothing(database.name, empty=empty, narrowed=within))
+        complain(_nothing(database.name, empty=empty, which=which))
 
 
 def write(records: Iterable[Record], stream: TextIO, *, form: str, raw: bool = False) -> None:
@@ -74,10 +73,17 @@ def write(records: Iterable[Record], stream: TextIO, *, form: str, raw: bool = F
         write_records(records, stream, form=form, columns=MEDIA_COLUMNS, raw=raw)
 
 
-def _nothing(db: str, *, empty: bool, narrowed: bool) -> str:
+def _nothing(db: str, *, empty: bool, which: Mapping[str, Any]) -> str:
     """Say why there is nothing to report, and what to do about it."""
-    if narrowed and not empty:
-        return "nothing of the kind within that time"
     if empty:
         return f"{db} is empty: no page has been visited yet; spider crawl URL begins"
+    if which["gone"]:
+        within = " since the last crawl" if which["new"] else " since then" if which["since"] is not None else ""
+        return f"nothing of the kind is gone{within}"
+    if which["new"]:
+        return "nothing of the kind is new: the last crawl saw none for the first time"
+    if which["since"] is not None:
+        return "nothing of the kind was seen first within that time"
+    if which["dead"]:
+        return "nothing of the kind was found dead; spider check asks whether the media are still there"
     return "no page with such media; spider status counts what was visited, --confidence comment shows guesses too"

@@ -74,7 +74,7 @@ def test_a_file_keeps_its_permissions_and_its_link(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["report", "errors", "skipped", "runs", "status", "seeds list", "workers", "doctor"]
+    "command", ["report", "errors", "skipped", "runs", "status", "seeds list", "workers", "doctor", "tree"]
 )
 def test_every_list_can_be_written_to_a_file(command: str, run: Run, filled: Path, tmp_path: Path) -> None:
     """Whatever is listed takes --format, --output and --raw: nothing of it is printed then."""

@@ -229,6 +229,17 @@ def media(run: Run, *args: str) -> list[str]:
     return sorted(row["media"].rpartition("/")[2] for row in asked(run, "report", *args))
 
 
+NOTHING = {
+    "--new": "nothing of the kind is new",
+    "--gone --new": "nothing of the kind is gone since the last crawl",
+    "--gone --media flash": "nothing of the kind is gone\n",
+    "--dead": "spider check asks",
+    "--since 1d --media flash": "seen first within that time",
+    "--media flash": "no page with such media",
+}
+"""What is said where there is nothing to show, by what was asked for."""
+
+
 def test_what_is_new_and_what_is_gone(web: Serve, run: Run, tmp_path: Path) -> None:
     """--new is what the last crawl saw first, --gone what it saw no more; a report leaves out what is gone."""
     site = web({"/": "<video src=old.mp4></video><video src=stays.mp4></video>"})
@@ -243,7 +254,8 @@ def test_what_is_new_and_what_is_gone(web: Serve, run: Run, tmp_path: Path) -> N
     assert asked(run, "status")[-1]["video"] == 1
     run("crawl", *QUICK, "--refresh", "0")
     assert media(run, "--new") == media(run, "--gone", "--new") == []
-    assert run("report", "--new").stderr == "spider: nothing of the kind within that time\n"
+    for words, told in NOTHING.items():
+        assert told in run("report", *words.split()).stderr
     day = 86_400 * 10**6
     with sqlite3.connect(tmp_path / "spider.db") as connection:
         connection.execute("UPDATE Video SET first_seen = first_seen - ? WHERE url LIKE '%stays%'", (8 * day,))
