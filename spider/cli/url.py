@@ -9,6 +9,7 @@ import click
 
 from spider import url as machine
 from spider.cli.ending import USAGE, complain
+from spider.cli.options import Globals
 from spider.errors import InvalidURL, caret
 from spider.report.text import visible
 from spider.url import charset
@@ -21,6 +22,7 @@ Examples:
   spider url HTTP://Example.COM:80/a/../b      http://example.com/b
   spider url --base http://h/x/y ../z          http://h/z
   spider url --key 'http://h/?b&a&utm_id=1'    http://h/?a&b
+  spider url --steps www http://www.h.org/     http://h.org/
 """
 
 
@@ -44,13 +46,25 @@ def _charset(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
 )
 @click.option("--trace", is_flag=True, help="Show the machine's steps, and every error with a caret under its place.")
 @click.option("--key", "as_key", is_flag=True, help="Write the key instead: what tells whether two addresses are one.")
-def url(*, urls: tuple[str, ...], base: str | None, encoding: str, trace: bool, as_key: bool) -> int:
+@click.option(
+    "--steps",
+    metavar="STEPS",
+    help="The key by these steps, as --key of crawl names them. By default those of the database that --db names; "
+    f"without it {machine.KEY_LADDER}.",
+)
+@click.pass_context
+def url(
+    ctx: click.Context, *, urls: tuple[str, ...], base: str | None, encoding: str, trace: bool, as_key: bool,
+    steps: str | None,
+) -> int:  # fmt: skip
     """Write addresses as a browser would.
 
     One line for each URL; without any, they are read from the standard input,
     one a line.  The exit code is 2 if one is no URL.
     """
     foundation = None if base is None else machine.parse(base)
+    as_key = as_key or steps is not None
+    ladder = _ladder(ctx, steps) if as_key else ""
     code = 0
     for text in urls or _lines():
         if trace:
@@ -62,8 +76,21 @@ def url(*, urls: tuple[str, ...], base: str | None, encoding: str, trace: bool, 
             code = USAGE
             continue
         address = machine.normalize(text, foundation, encoding=encoding) if as_key else ""
-        click.echo(machine.key(address) if as_key else str(parsed))
+        click.echo(machine.key(address, ladder) if as_key else str(parsed))
     return code
+
+
+def _ladder(ctx: click.Context, steps: str | None) -> str:
+    """Return the steps of the key: those that were typed, those of a database that was named, or the usual ones."""
+    if steps is not None:
+        return machine.read_ladder(steps)
+    if ctx.parent is None or ctx.parent.get_parameter_source("db") is click.core.ParameterSource.DEFAULT:
+        return machine.KEY_LADDER
+    from spider.store import Database  # noqa: PLC0415  # an address is written at once, without a database's libraries
+
+    given: Globals = ctx.obj
+    with Database.open(given.db, create=False) as database:
+        return database.ladder
 
 
 def _lines() -> Iterator[str]:

@@ -210,7 +210,7 @@ def test_decisions_hold_for_the_next_crawl(web: Serve, run: Run, tmp_path: Path)
     assert run("seeds", "enable", "1").exit_code == 0
     assert run("crawl", *QUICK).exit_code == 0
     assert {"/a/1", "/a/2"} <= set(site.asked())
-    assert run("seeds", "remove", "1").stdout == f"1  {site.url}a/  removed, with 3 links and 1 media\n"
+    assert run("seeds", "remove", "1").stdout == f"1  {site.url}a/  removed, with 3 links and 1 medium\n"
     sound(tmp_path / "spider.db")
     assert json.loads(run("report", "--format", "json").stdout) == []
     assert statuses(run) == {2: "active"}

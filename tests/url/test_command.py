@@ -5,6 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
+
+from spider.store import Database
 
 Spider = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -25,6 +28,22 @@ def test_key(spider: Spider) -> None:
     """--key writes the identity instead."""
     done = spider("url", "--key", "http://h/%7Ea?b&a&utm_source=x#f")
     assert (done.returncode, done.stdout) == (0, "http://h/~a?a&b\n")
+
+
+def test_key_by_other_steps(here: Spider, tmp_path: Path) -> None:
+    """The key is that of the steps that are named, or of the database that is; a step unknown is code 2."""
+    address = "http://www.h.org/a/?b&a"
+    Database.open(str(tmp_path / "x.db"), ladder="slash,www").close()
+    assert here("url", "--steps", "www,slash", address).stdout == "http://h.org/a?b&a\n"
+    assert here("--db", "x.db", "url", "--key", address).stdout == "http://h.org/a?b&a\n"
+    assert here("url", "--key", address, SPIDER_DB="x.db").stdout == "http://h.org/a?b&a\n"
+    assert here("--db", "x.db", "url", "--steps", "", address).stdout == f"{address}\n"
+    assert here("--db", "x.db", "url", address).stdout == f"{address}\n"
+    assert here("url", "--key", address).stdout == "http://www.h.org/a/?a&b\n"
+    done = here("url", "--steps", "wwww", address)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "wwww" in done.stderr
+    assert here("--db", "missing.db", "url", "--key", address).returncode == 5
 
 
 def test_trace(spider: Spider) -> None:
