@@ -57,7 +57,7 @@ class WaitingTab(Tab):
         """Load, wait for the load event, then wait."""
         self.gate.forget()
         self.gate.loading = self.gate.arriving = True
-        self._world, self._document = None, ""
+        self._world, self._document, self._handles = None, "", {}
         self.gate.replaying = False
         self._loaded.clear()
         self.loads += 1

@@ -58,6 +58,7 @@ class Tab:
         self.clock = Clock(self._line, gate)
         self._world: int | None = None
         self._document = ""
+        self._handles: dict[int, str] = {}
         self._loaded = asyncio.Event()
         self._url = ""
         self.loads = 0
@@ -120,7 +121,7 @@ class Tab:
         self.gate.forget()
         self.clock.workers.forget()
         self.gate.loading = self.gate.arriving = True
-        self._world, self._document = None, ""
+        self._world, self._document, self._handles = None, "", {}
         self._loaded.clear()
         self._line.gone.clear()
         self.loads += 1
@@ -211,7 +212,9 @@ class Tab:
         await self._line.watched(self._session.send("Runtime.evaluate", expression=_DRAWN, awaitPromise=True), _DRAWING)
 
     async def _resolve(self, node: int) -> str:
-        """Return a handle of a node in our own world, or in its frame's where it is another's."""
+        """Return a handle of a node in our own world, or in its frame's where it is another's; made once a load."""
+        if node in self._handles:
+            return self._handles[node]
         world = await self._own_world()
         got: dict[str, Any] = {}
         with contextlib.suppress(BrowserError):
@@ -220,7 +223,8 @@ class Tab:
             got = await self._line.send("DOM.resolveNode", backendNodeId=node)
         if "objectId" not in got["object"]:
             raise BrowserError("the element is out of reach")
-        return str(got["object"]["objectId"])
+        handle = self._handles[node] = str(got["object"]["objectId"])
+        return handle
 
     async def _own_world(self) -> int:
         if self._world is None:
@@ -251,7 +255,8 @@ class Tab:
         inside, outside = await asyncio.gather(
             *(self._listeners(one["result"]["objectId"]) for one in (document, window))
         )
-        await self._line.send("Runtime.releaseObjectGroup", objectGroup="handlers")
+        release = asyncio.ensure_future(self._session.send("Runtime.releaseObjectGroup", objectGroup="handlers"))
+        release.add_done_callback(taken)  # nobody has to wait for that
         listeners = [*inside, *(replace(one, node=-1) for one in outside)]
         tables = got["result"].get("value") or {"rows": [], "known": []}
         self.gate.traffic.strings.update(dict.fromkeys(map(str, tables.get("strings", ()))))
