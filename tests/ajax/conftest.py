@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import functools
 import shutil
 import socket
 import subprocess
@@ -131,7 +132,9 @@ class Found:
         return {self.path(url) for url in self.application.media}
 
 
+Explore = Callable[..., Found]
 Visit = Callable[..., Found]
+SKIP = {"overlap": "a browser opens connections as it likes"}
 
 
 def accept(_url: str, _purpose: Purpose) -> Verdict:
@@ -140,21 +143,27 @@ def accept(_url: str, _purpose: Purpose) -> Verdict:
 
 
 @pytest.fixture
-def visit(browser: Browser, web: Callable[..., WebServer]) -> Visit:
-    """Give a function that explores a page of the test sites; keywords are those of `Ways`, `Limits` and `Terms`."""
+def explore(browser: Browser, web: Callable[..., WebServer]) -> Explore:
+    """Give a function that explores a page of what a server answers; keywords are those of `Ways`, and these."""
 
-    def explore(
-        page: str, *, permit: Permit = accept, limits: Limits | None = None, terms: Terms | None = None,
+    def explored(
+        answers: Callable[[Asked], Reply | Raw | None], page: str = "", *, permit: Permit = accept,
+        limits: Limits | None = None, terms: Terms | None = None,
         **ways: Any,  # noqa: ANN401  # the fields of Ways
     ) -> Found:  # fmt: skip
-        server = web(content, per_host=64, skip={"overlap": "a browser opens connections as it likes"})
+        server = web(answers, per_host=64, skip=SKIP)
 
         async def tab() -> Tab:
             return await browser.tab(permit, terms)
 
-        explorer = Explorer(
-            server.url + page, tab, browser.discard, limits=limits or Limits(seconds=60), ways=Ways(**ways)
-        )
+        limits = limits or Limits(seconds=60)
+        explorer = Explorer(server.url + page, tab, browser.discard, limits=limits, ways=Ways(**ways))
         return Found(browser.run(explorer.explore()), server)
 
-    return explore
+    return explored
+
+
+@pytest.fixture
+def visit(explore: Explore) -> Visit:
+    """Give a function that explores a page of the test sites; keywords as `explore` takes them."""
+    return functools.partial(explore, content)

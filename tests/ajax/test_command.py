@@ -11,12 +11,11 @@ from subprocess import CompletedProcess, Popen
 
 import pytest
 
-from tests.ajax.conftest import content
+from tests.ajax.conftest import SKIP, content
 from tests.server import WebServer
 
 Begin = Callable[..., Popen[str]]
 Run = Callable[..., CompletedProcess[str]]
-SKIP = {"overlap": "a browser opens connections as it likes"}
 
 
 def test_json(spider: Run, web: Callable[..., WebServer], tmp_path: Path, browser: object) -> None:

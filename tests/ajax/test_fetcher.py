@@ -10,10 +10,8 @@ from spider.ajax import AjaxFetcher, Browser
 from spider.errors import FetchError
 from spider.model import Fetcher, Request
 from spider.page import read
-from tests.ajax.conftest import accept, content
+from tests.ajax.conftest import SKIP, accept, content
 from tests.server import WebServer
-
-SKIP = {"overlap": "a browser opens connections as it likes"}
 
 
 def test_a_response_a_state(browser: Browser, web: Callable[..., WebServer]) -> None:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from spider.ajax import Browser, Explorer, Limits
-from spider.ajax.tab import Tab
-from tests.ajax.conftest import accept
+from spider.ajax import Limits
+from tests.ajax.conftest import Explore
 from tests.replies import Asked, Reply
-from tests.server import WebServer
 
 PAGE = """<!doctype html><!-- http://example.com/comment --><link rel=stylesheet href=/style.css>
 <script src=/code.js></script>
@@ -25,18 +21,14 @@ ANSWERS = {
 }
 
 
-def test_everything_named_is_told(browser: Browser, web: Callable[..., WebServer]) -> None:
+def test_everything_named_is_told(explore: Explore) -> None:
     """Headers, comments, styles, scripts, variables, pictures, pings and routes name addresses; none is asked for."""
 
     def content(asked: Asked) -> Reply | None:
         return ANSWERS.get(asked.path)
 
-    async def tab() -> Tab:
-        return await browser.tab(accept)
-
-    server = web(content, per_host=64, skip={"overlap": "a browser opens connections as it likes"})
-    found = browser.run(Explorer(server.url, tab, browser.discard, limits=Limits(depth=2, seconds=60)).explore())
-    told = {url.removeprefix(server.url.rstrip("/")): str(link.source) for url, link in found.mentions().items()}
+    found = explore(content, limits=Limits(depth=2, seconds=60))
+    told = {found.path(url): str(link.source) for url, link in found.application.mentions().items()}
     expected = {
         "http://example.com/comment": "comment@text", "http://example.com/note": "script@text",
         "/style.css": "link@href", "/code.js": "script@src", "/import.css": "style@text", "/font": "style@text",
@@ -45,4 +37,4 @@ def test_everything_named_is_told(browser: Browser, web: Callable[..., WebServer
         "/#!/state": "request@route",
     }  # fmt: skip
     assert {url: told.get(url) for url in expected} == expected
-    assert set(server.asked()) <= {"/", "/style.css", "/code.js", "/import.css"}
+    assert set(found.server.asked()) <= {"/", "/style.css", "/code.js", "/import.css"}

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from spider.ajax import Ajax, Application, Browser, Explorer, Limits, Script, fingerprint
-from spider.ajax.tab import Tab
-from tests.ajax.conftest import accept
+from spider.ajax import Ajax, Limits, Script, fingerprint
+from tests.ajax.conftest import Explore
 from tests.replies import Asked, Reply
-from tests.server import WebServer
 
 CASES = json.loads((Path(__file__).resolve().parents[1] / "cases" / "ajax" / "reports.json").read_text("utf-8"))
 
@@ -24,21 +21,17 @@ def test_all_are_here() -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["report"])
-def test_report(case: dict[str, Any], browser: Browser, web: Callable[..., WebServer]) -> None:
+def test_report(case: dict[str, Any], explore: Explore) -> None:
     """States, limits and addresses are as the report would have them; every state is reached from the start."""
 
     def content(asked: Asked) -> Reply:
         page = asked.path.partition("?")[0] == "/"
         return Reply(case["html"]) if page else Reply("{}", type="application/json")
 
-    async def tab() -> Tab:
-        return await browser.tab(accept)
-
-    server = web(content, per_host=64, skip={"overlap": "a browser opens connections as it likes"})
     limits = Limits(depth=case.get("depth", 4), states=case.get("most", 50), seconds=60)
-    found: Application = browser.run(Explorer(server.url, tab, browser.discard, limits=limits).explore())
-    told = {url.removeprefix(server.url.rstrip("/")) for url in [*found.links, *(url for _, url in found.resources)]}
-    told |= {url.removeprefix(server.url.rstrip("/")) for url in found.media}
+    whole = explore(content, limits=limits)
+    found, server = whole.application, whole.server
+    told = whole.links | whole.media | {whole.path(url) for _, url in found.resources}
     assert told >= set(case.get("found", ()))
     assert told.isdisjoint(case.get("absent", ()))
     assert len(found.states) == case.get("states", len(found.states)), found.states

@@ -6,28 +6,22 @@ from collections.abc import Callable
 
 import pytest
 
-from spider.ajax import Application, Browser, Explorer, Limits
-from spider.ajax.tab import Tab
-from tests.ajax.conftest import accept
+from spider.ajax import Application
+from tests.ajax.conftest import Explore
 from tests.replies import Asked, Reply
-from tests.server import WebServer
 
 Read = Callable[[str], Application]
 
 
 @pytest.fixture
-def read(browser: Browser, web: Callable[..., WebServer]) -> Read:
+def read(explore: Explore) -> Read:
     """Give a function that explores a page, given as HTML."""
 
     def explored(html: str) -> Application:
         def content(asked: Asked) -> Reply | None:
             return Reply(html) if asked.path == "/" else Reply("{}", type="application/json")
 
-        async def tab() -> Tab:
-            return await browser.tab(accept)
-
-        server = web(content, per_host=64, skip={"overlap": "a browser opens connections as it likes"})
-        return browser.run(Explorer(server.url, tab, browser.discard, limits=Limits(seconds=60)).explore())
+        return explore(content).application
 
     return explored
 

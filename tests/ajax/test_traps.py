@@ -12,7 +12,7 @@ from spider.ajax import Browser, Explorer, Limits, Terms
 from spider.ajax.events import Event
 from spider.ajax.tab import Tab
 from spider.model import Accepted, Purpose, Rejected, Verdict
-from tests.ajax.conftest import Visit, accept, content
+from tests.ajax.conftest import SKIP, Visit, accept, content
 from tests.server import WebServer
 
 ONE = Limits(depth=1, seconds=60)
@@ -110,7 +110,7 @@ def test_replays_cost_the_server_nothing(visit: Visit) -> None:
 
 def test_crash_of_the_renderer(browser: Browser, web: Callable[..., WebServer]) -> None:
     """A tab that crashes is replaced, its event is not fired again, and all the rest is found."""
-    server = web(content, per_host=64, skip={"overlap": "a browser opens connections as it likes"})
+    server = web(content, per_host=64, skip=SKIP)
     tabs: list[Tab] = []
 
     async def tab() -> Tab:
@@ -137,7 +137,7 @@ def test_crash_of_the_renderer(browser: Browser, web: Callable[..., WebServer]) 
 @pytest.mark.usefixtures("browser")
 def test_browser_that_dies(web: Callable[..., WebServer]) -> None:
     """A browser that is gone is started again for the next tab."""
-    server = web(content, per_host=64, skip={"overlap": "a browser opens connections as it likes"})
+    server = web(content, per_host=64, skip=SKIP)
     with Browser() as other:
         for _ in range(2):
 

@@ -10,11 +10,9 @@ from collections.abc import Callable
 
 import pytest
 
-from spider.ajax import Browser, Explorer, Limits
-from spider.ajax.tab import Tab
-from tests.ajax.conftest import accept
+from spider.ajax import Limits
+from tests.ajax.conftest import Explore
 from tests.replies import Asked, Raw, Reply
-from tests.server import WebServer
 
 SHOW = "document.body.insertAdjacentHTML('beforeend', '<a href=/found>x</a>')"
 PAGES = {
@@ -62,7 +60,7 @@ def _socket(asked: Asked) -> Raw:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_what_comes_late_is_there(name: str, browser: Browser, web: Callable[..., WebServer]) -> None:
+def test_what_comes_late_is_there(name: str, explore: Explore) -> None:
     """The link that comes last is found, whatever it came by."""
 
     def content(asked: Asked) -> Reply | Raw | None:
@@ -74,10 +72,6 @@ def test_what_comes_late_is_there(name: str, browser: Browser, web: Callable[...
         }
         return special[asked.path]() if asked.path in special else None
 
-    async def tab() -> Tab:
-        return await browser.tab(accept)
-
-    server = web(content, per_host=64, skip={"overlap": "a browser opens connections as it likes"})
-    found = browser.run(Explorer(server.url, tab, browser.discard, limits=Limits(depth=2, seconds=60)).explore())
-    assert f"{server.url}found" in found.links
-    assert found.notes == []
+    found = explore(content, limits=Limits(depth=2, seconds=60))
+    assert "/found" in found.links
+    assert found.application.notes == []
