@@ -174,7 +174,8 @@ def terminal(folder: Path, base: str) -> str:
 
     typed(f"spider crawl {base}")
     now = middle(folder, base)
-    for text, style in picture(now, trend=Trend(now.pages_per_second, 12.0), memory=72_000_000):
+    trend = Trend(now.pages_per_second, now.waiting / now.pages_per_second)
+    for text, style in picture(now, trend=trend):
         console.print(Text(text, style=style), end="")
     console.print("\n")
     typed("spider tree --media-only --depth 2")
