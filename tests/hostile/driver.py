@@ -85,13 +85,14 @@ def crawl(job: Mapping[str, Any]) -> dict[str, object]:
     """Do one crawl and return what came of it."""
     socket.getaddrinfo = told(job.get("names", {}))
     before = calm()
-    began = time.monotonic()
+    began, worked = time.monotonic(), time.process_time()
     with Database.open(job["db"]) as database:
         crawler = Crawler(database, Plan(**job["plan"]), seeds=[Seed(seed) for seed in job["seeds"]])
         outcomes = [row(outcome) for outcome in crawler.run()]
     return {
         "outcomes": outcomes,
         "seconds": time.monotonic() - began,
+        "labour": time.process_time() - worked,
         "growth": round((memory("VmHWM") - before) / 1024, 1),
         "kept": round((memory("VmRSS") - before) / 1024, 1),
         "exit": crawler.exit_code,

@@ -64,6 +64,10 @@ class Result:
         asked = [request.time for request in self.server.requests if (request.host, request.path) == (EVIL, "/evil")]
         return float(self.evil["at"] - asked[-1]) if asked else 0.0
 
+    def spent(self, *, labour: bool) -> float:
+        """Return the seconds that count: those of the processor for what is hard work, which others' may interrupt."""
+        return min(self.seconds, float(self.facts["labour"])) if labour else self.seconds
+
     def headers(self, host: str, path: str) -> list[Mapping[str, str]]:
         """Return the headers of the requests for a path of a host."""
         return [asked.headers for asked in self.server.requests if (asked.host, asked.path) == (host, path)]

@@ -11,7 +11,7 @@ from tests.conftest import environment
 from tests.hostile.greedy import GREEDY
 from tests.hostile.stage import GROWTH
 
-DAILY = ("links", "tags", "one script", "films", "text and one far character")
+DAILY = ("one script", "scripts", "text and one far character")
 SECONDS = 30.0  # of processor time; a page of this size takes up to seven
 
 READ = """
