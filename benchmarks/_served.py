@@ -30,12 +30,13 @@ PATIENCE = 2.0  # seconds that nginx may take to write down its last answers
 class Sites:
     """Sites that are served: the first page of each, all pages there are, and what came of requests.
 
-    `answered` returns the addresses that were answered with 200 since it was asked last.
+    `answered` returns the addresses that were answered with 200 since it was asked last, `pid` is the server's.
     """
 
     seeds: list[str]
     pages: list[str]
     answered: Callable[[], list[str]]
+    pid: int | None
 
     def check(self, who: str, *, once: bool = False) -> None:
         """Hold a program to the truth: it got every page there is, or it did not crawl.
@@ -96,9 +97,8 @@ def nginx(folder: Path, hosts: int, pages: int) -> Iterator[Sites]:
     server = subprocess.Popen(["nginx", "-c", str(folder / "nginx.conf")], stderr=subprocess.DEVNULL)
     try:
         _await(port)
-        yield Sites(
-            [pages[0] for pages in urls], [page for pages in urls for page in pages], _Written(folder / "asked")
-        )
+        seeds, known_pages = [each[0] for each in urls], [page for each in urls for page in each]
+        yield Sites(seeds, known_pages, _Written(folder / "asked"), server.pid)
     finally:
         server.send_signal(signal.SIGTERM)
         server.wait()
@@ -134,7 +134,7 @@ def slow_hosts(hosts: int) -> Iterator[tuple[Sites, Callable[[], int]]]:
     pages = [f"{root}/{number}.html" for root in roots for number in range(PAGES_OF_SLOW)]
     try:
         yield (
-            Sites([f"{root}/0.html" for root in roots], pages, lambda: cast("list[str]", told("pages"))),
+            Sites([f"{root}/0.html" for root in roots], pages, lambda: cast("list[str]", told("pages")), server.pid),
             lambda: cast("int", told("number")),
         )
     finally:

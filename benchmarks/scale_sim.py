@@ -12,8 +12,10 @@ are written in batches, and links that wait are shared out by hosts.  ::
 from __future__ import annotations
 
 import argparse
+import contextlib
 import heapq
 import itertools
+import math
 import os
 import random
 import subprocess
@@ -32,21 +34,35 @@ ENV = {name: value for name, value in os.environ.items() if not name.startswith(
 BATCH = 200  # outcomes of one transaction at the most
 LATE = 0.2  # seconds that one waits at the most
 DUE, COME, READ = range(3)
+ROUNDS = 3  # of measuring, the middle one of which counts
+STAT = Path("/proc/stat")
+TICKS = os.sysconf("SC_CLK_TCK")
 TOLERANCE = 0.25  # by how much a forecast may miss a measurement before nothing further out is believed
 
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Service times, in seconds: of a page on a worker's processor, of a page and a transaction in the database."""
+    """Service times, in seconds.
+
+    Of a page on a worker's processor, of a page and a transaction in the database; of a page on the processors of the
+    machine for those who serve it, where they stand on the same one; of a start, and of each worker's own.
+    """
 
     read: float = 0.0020
     write: float = 0.0004
     begin: float = 0.0010
+    served: float = 0.0
+    start: float = 0.45
+    joins: float = 0.0
+    together: bool = False  # whether the database stands on the processors of the workers
 
 
 @dataclass(frozen=True, slots=True)
 class Crawl:
-    """What is crawled, by what: pages by host, latency and delay of each in seconds."""
+    """What is crawled, by what: pages by host, latency and delay of each in seconds.
+
+    `cores` may be less than there are, where others are at work on them; a worker has one of them at the most.
+    """
 
     hosts: int
     pages: int
@@ -54,7 +70,7 @@ class Crawl:
     delay: float
     workers: int
     threads: int
-    cores: int
+    cores: float
     skew: float = 1.0
 
 
@@ -98,19 +114,26 @@ class _Simulation:
     def __init__(self, crawl: Crawl, times: Times, dice: random.Random) -> None:
         self.crawl, self.times = crawl, times
         self.left = sizes(crawl, dice)
-        self.cores, self.database = Station(crawl.cores), Station(1)
+        places = math.ceil(crawl.cores)
+        self.cores, self.database = Station(places), Station(1)
+        self.slower, self.alone = places / crawl.cores, max(1.0, 1 / crawl.cores)
         self.own = [Station(1) for _ in range(crawl.workers)]
         self.free = [crawl.threads] * crawl.workers
         self.idle: list[deque[int]] = [deque() for _ in range(crawl.workers)]
         self.batch, self.oldest = [0] * crawl.workers, [0.0] * crawl.workers
         self.events: list[tuple[float, int, int, int]] = []
         self.order = itertools.count()
+        joined = max(self.work(times.start, worker, times.joins) for worker in range(crawl.workers))
         for host in range(crawl.hosts):
-            self.at(dice.random() * min(1.0, crawl.delay), DUE, host)
+            self.at(joined + dice.random() * min(1.0, crawl.delay), DUE, host)
 
     def at(self, moment: float, kind: int, host: int) -> None:
         """Let something happen."""
         heapq.heappush(self.events, (moment, next(self.order), kind, host))
+
+    def work(self, now: float, worker: int, seconds: float) -> float:
+        """Return when a worker has done something, on a processor of its own and of those that all share."""
+        return max(self.own[worker].serve(now, seconds * self.alone), self.cores.serve(now, seconds * self.slower))
 
     def run(self, part: float) -> float:
         """Return pages a second."""
@@ -121,8 +144,8 @@ class _Simulation:
             if kind == DUE:
                 self.idle[worker].append(host)
             elif kind == COME:
-                ready = max(self.own[worker].serve(now, self.times.read), self.cores.serve(now, self.times.read))
-                self.at(ready, READ, host)
+                self.cores.serve(now, self.times.served * self.slower)
+                self.at(self.work(now, worker, self.times.read), READ, host)
             else:
                 done += 1
                 self.read(now, worker, host)
@@ -139,6 +162,9 @@ class _Simulation:
         self.batch[worker] += 1
         if self.batch[worker] >= BATCH or now - self.oldest[worker] >= LATE:
             seconds = self.times.begin + self.batch[worker] * self.times.write
+            if self.times.together:
+                self.cores.serve(now, seconds * self.slower)
+                seconds *= self.alone
             self.own[worker].serve(now, max(0.0, self.database.serve(now, seconds) - now))
             self.batch[worker] = 0
         if self.left[host]:
@@ -148,39 +174,87 @@ class _Simulation:
 # --- the measured runs ----------------------------------------------------------------------------------------
 
 
-def measure(sites: Sites, workers: int) -> tuple[float, float]:
-    """Crawl here; return pages a second and seconds of processor time a page."""
-    pages = len(sites.pages)
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A measured crawl: seconds of wall, of processor time of its own and of the server, and the cores it could have.
+
+    What other programs took of the machine meanwhile, no crawl can have.
+    """
+
+    wall: float
+    own: float
+    served: float
+    cores: float
+
+
+def measure(sites: Sites, workers: int) -> Run:
+    """Crawl here."""
     with tempfile.TemporaryDirectory() as folder:
         words = ["--db", f"{folder}/x.db", "-q", "crawl", "--delay", "0", "--depth", "99", "--workers", str(workers)]
         sites.answered()
-        began = time.perf_counter()
+        began, busy, served = time.perf_counter(), busy_seconds(), children_seconds(sites.pid)
         process = subprocess.Popen([sys.executable, "-m", "spider", *words, *sites.seeds], env=ENV)
         _, status, usage = os.wait4(process.pid, 0)
         wall = time.perf_counter() - began
+        served, own = children_seconds(sites.pid) - served, usage.ru_utime + usage.ru_stime
+        others = max(0.0, busy_seconds() - busy - own - served)
         if status:
             sys.exit(f"the crawl ended with {os.waitstatus_to_exitcode(status)}")
         sites.check("spider", once=True)
-        return pages / wall, (usage.ru_utime + usage.ru_stime) / pages
+        return Run(wall, own, served, max(0.1, len(os.sched_getaffinity(0)) - others / wall))
+
+
+def busy_seconds() -> float:
+    """Return how long the processors of this machine have worked, all together."""
+    user, nice, system, _, _, irq, softirq, steal, *_ = map(int, STAT.read_text().split("\n", 1)[0].split()[1:])
+    return (user + nice + system + irq + softirq + steal) / TICKS
+
+
+def children_seconds(pid: int | None) -> float:
+    """Return how long the processes that a process began have worked."""
+    found = 0
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = stat.read_text().rpartition(")")[2].split()
+            found += (int(fields[11]) + int(fields[12])) * (int(fields[1]) == pid)
+    return found / TICKS
 
 
 def check(times: Times) -> Times:
-    """Measure 1, 2 and 4 workers, and hold the simulation to them; the processor's share is taken from one worker."""
+    """Measure 1, 2 and 4 workers, and hold the simulation to them.
+
+    What a page takes is learnt from one worker, what a worker takes before its first page from four: of both, the
+    processor time alone, and nothing of how long it all took.
+    """
     with tempfile.TemporaryDirectory() as folder, nginx(Path(folder), 8, 500) as sites:
-        measured = {workers: measure(sites, workers) for workers in (1, 2, 4)}
-    told = replace(times, read=measured[1][1] - times.write - times.begin / BATCH)
+        pages = len(sites.pages)
+        runs = [{workers: measure(sites, workers) for workers in (1, 2, 4)} for _ in range(ROUNDS)]
+    measured = {
+        workers: sorted((each[workers] for each in runs), key=lambda run: run.wall)[ROUNDS // 2] for workers in runs[0]
+    }
+    one, four = measured[1], measured[4]
+    written = times.write + times.begin / BATCH
+    told = replace(
+        times,
+        read=(one.own - times.start) / pages - written,
+        served=one.served / pages,
+        joins=max(0.0, four.own - one.own) / 4,
+        together=True,
+    )
     missed = []
-    for workers, (pace, processor) in measured.items():
-        crawl = Crawl(8, len(sites.pages), 0.001, 0.0, workers, 16, len(os.sched_getaffinity(0)), skew=0.0)
-        forecast = simulate(crawl, told)
-        missed.append(abs(forecast / pace - 1))
+    for workers, run in measured.items():
+        crawl = Crawl(8, pages, 0.001, 0.0, workers, 16, run.cores, skew=0.0)
+        here = told if workers > 1 else replace(told, joins=0.0)
+        forecast = simulate(crawl, here)
+        missed.append(abs(forecast * run.wall / pages - 1))
         print(
-            f"{workers} workers: measured {pace:6.0f} pages/s ({processor * 1000:.2f} ms a page),"
-            f" simulated {forecast:6.0f}: off by {missed[-1]:.0%}"
+            f"{workers} workers: measured {pages / run.wall:6.0f} pages/s ({run.own / pages * 1000:.2f} ms a page,"
+            f" {run.cores:.2f} processors to be had), simulated {forecast:6.0f}: off by {missed[-1]:.0%}",
+            flush=True,
         )
     if max(missed) > TOLERANCE:
         sys.exit(f"off by more than {TOLERANCE:.0%}: what it says of larger crawls is worth nothing here")
-    return told
+    return replace(told, start=0.0, joins=0.0, served=0.0, together=False)
 
 
 def main() -> None:
