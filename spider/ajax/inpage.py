@@ -24,6 +24,24 @@ function (type, value, values) {
     send(field, new InputEvent('input', {bubbles: true, composed: true}));
     send(field, new Event('change', {bubbles: true}));
   };
+  const guess = field => {
+    const hint = [field.name, field.id, field.placeholder, field.getAttribute('aria-label'),
+                  field.labels && field.labels[0] ? field.labels[0].textContent : ''].join(' ').toLowerCase();
+    const row = values.find(([kind, word]) => (!kind || kind === field.type) && (!word || hint.includes(word)));
+    return (row || ['', '', 'test'])[2];
+  };
+  const isText = field => (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement)
+    && !['submit', 'button', 'reset', 'image', 'file', 'checkbox', 'radio', 'hidden'].includes(field.type);
+  const fillNear = () => {
+    for (let box = el.parentElement, up = 0; box && up < 3; box = box.parentElement, up++) {
+      const fields = [...box.querySelectorAll('input, textarea')].filter(field => isText(field) && !field.form);
+      for (const field of fields) {
+        if (field.value || field.disabled || field.readOnly) continue;
+        try { put(field, guess(field)); } catch (error) { /* takes none of these */ }
+      }
+      if (fields.length) return;
+    }
+  };
   const fill = form => {
     for (const field of form.elements) {
       if (field.disabled || field.readOnly || field.type === 'hidden') continue;
@@ -36,12 +54,8 @@ function (type, value, values) {
         if (field.required && !field.checked) field.click();
       } else if (field.type === 'radio') {
         if (!form.querySelector('input[type=radio]:checked[name="' + CSS.escape(field.name) + '"]')) field.click();
-      } else if (!field.value && (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement)
-                 && !['submit', 'button', 'reset', 'image', 'file'].includes(field.type)) {
-        const hint = [field.name, field.id, field.placeholder, field.getAttribute('aria-label'),
-                      field.labels && field.labels[0] ? field.labels[0].textContent : ''].join(' ').toLowerCase();
-        const row = values.find(([kind, word]) => (!kind || kind === field.type) && (!word || hint.includes(word)));
-        try { put(field, (row || ['', '', 'test'])[2]); } catch (error) { continue; }
+      } else if (!field.value && isText(field)) {
+        try { put(field, guess(field)); } catch (error) { continue; }
         announce(field);
       }
     }
@@ -59,6 +73,7 @@ function (type, value, values) {
   if (type === 'click') {
     const form = el.form || null;
     if (form && (el.type === 'submit' || el.type === 'image')) fill(form);
+    else if (!form && el.matches && el.matches('button, input[type=button], [role=button]')) fillNear();
     mouse('click', {button: 0});
   } else if (type === 'submit') {
     fill(el);
