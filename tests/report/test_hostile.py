@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from html import escape
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -33,6 +34,7 @@ HOSTILE = {
     "c1": "\x9b2J\x85",
     "rich": "[bold]loud[/bold] [link=http://evil.example]x[/link]",
     "formula": '=HYPERLINK("http://evil.example")',
+    "second": 'a;"=1+1";@b',
     "bidi": "\u202egnp.exe\u2066",
     "lines": "a\r\nb\tc\u2028d",
     "long": "0123456789" * 1000,
@@ -77,7 +79,8 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 connection.execute(sa.update(held).where(held.c.page_id == number).values(**told))
         flash = table(MEDIA[MediaKind.FLASH])
         bad = {"url": HOSTILE["address"], "poster": HOSTILE["address"]}
-        connection.execute(sa.update(flash).where(flash.c.page_id == 1).values(**bad))
+        first = sa.select(sa.func.min(flash.c.id)).where(flash.c.gone_at.is_(None)).scalar_subquery()
+        connection.execute(sa.update(flash).where(flash.c.id == first).values(**bad))
     dress(path, texts=tuple(HOSTILE.values()))
     with Database.open(str(path)) as opened, opened.write() as connection:
         checked = table(MediaCheck)
@@ -98,8 +101,9 @@ def harmless_lines(text: str) -> None:
 
 
 def harmless_csv(text: str) -> None:
-    """No cell is a formula."""
-    cells = [cell for row in csv.reader(io.StringIO(text, newline="")) for cell in row]
+    """No cell is a formula, whichever of the usual marks parts the cells."""
+    rows = [row for mark in ",;\t" for row in csv.reader(io.StringIO(text, newline=""), delimiter=mark)]
+    cells = [cell for row in rows for cell in row]
     assert [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))] == []
 
 
@@ -163,12 +167,11 @@ LOOKS: dict[str, Callable[[str], None]] = {
 CASES = [
     *(
         (command, form, sound_json if form.startswith("json") and command in {"status", WHY} else LOOKS[form])
-        for command in ("report", "errors", "skipped", "seeds list", "runs", "status", WHY)
+        for command in ("report", "errors", "skipped", "seeds list", "runs", "status", "tree", WHY)
         for form in FORMATS
     ),
     ("report", "html", safe_html),
     ("report --dead", "json", harmless_lines),
-    ("tree", None, harmless_lines),
     ("export urls", None, one_a_line),
     ("export m3u", None, harmless_lines),
     *((f"export {what}", None, sound_xml) for what in ("xspf", "rss", "sitemap")),
@@ -198,3 +201,17 @@ def test_hostile_text_is_data(command: str, form: str | None, look: Callable[[st
     text = done.stdout_bytes.decode("utf-8")
     assert len(text) > (500 if command not in {"status", WHY} else 50)
     look(text)
+
+
+@pytest.mark.parametrize(
+    ("form", "look"), ({**LOOKS, "jsonl": sound_json, "json": harmless_lines}).items(), ids=[*LOOKS]
+)
+def test_a_page_s_links_are_data(form: str, look: Callable[[str], None], tmp_path: Path) -> None:
+    """So it is in every format of what one page links to and plays."""
+    texts = "".join(f"<a href=/x>{escape(text)}</a><video src=/v title='{escape(text)}'>" for text in HOSTILE.values())
+    page = tmp_path / "page.html"
+    page.write_text(f"<meta charset=utf-8><title>{escape(HOSTILE['terminal'])}</title>{texts}", encoding="utf-8")
+    done = CliRunner().invoke(main, ["links", str(page), "--format", form])
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert len(done.stdout) > 1000
+    look(done.stdout_bytes.decode("utf-8"))
