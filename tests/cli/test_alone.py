@@ -21,7 +21,9 @@ Program = Callable[..., CompletedProcess[str]]
 Start = Callable[..., Popen[str]]
 
 
-def test_the_second_leaves_at_once_with_code_8(web: Serve, spider_process: Start, spider: Program) -> None:
+def test_the_second_leaves_at_once_with_code_8(
+    web: Serve, spider_process: Start, spider: Program, here: Program
+) -> None:
     """With --exclusive a second crawl is one line and code 8, quiet or not; after kill -9 the next one begins."""
     site = web(endless)
     first = spider_process("crawl", site.url, "--delay", "0", "--depth", "9999", "--exclusive")
@@ -30,11 +32,11 @@ def test_the_second_leaves_at_once_with_code_8(web: Serve, spider_process: Start
         second = spider(*quiet, "crawl", site.url, "--exclusive")
         assert (second.returncode, second.stdout) == (8, "")
         assert second.stderr == f"spider: run 1 (process {first.pid}) is at work on spider.db\n"
-    assert [row["why"] for row in json.loads(spider("runs", "--format", "json").stdout)] == ["running"]
+    assert [row["why"] for row in json.loads(here("runs", "--format", "json").stdout)] == ["running"]
     first.send_signal(signal.SIGKILL)
     first.wait(10)
     assert spider("crawl", "--delay", "0", "--depth", "9999", "--exclusive", "--max-pages", "3").returncode == 4
-    rows = json.loads(spider("runs", "--format", "json").stdout)
+    rows = json.loads(here("runs", "--format", "json").stdout)
     assert [(row["run"], row["why"], row["pages"]) for row in rows] == [(2, "max-pages", 3), (1, "killed", None)]
 
 

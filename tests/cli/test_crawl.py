@@ -90,7 +90,7 @@ def test_a_limit_that_ends_a_crawl_is_code_4(web: Serve, run: Run) -> None:
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_the_first_signal_lets_it_finish(
-    number: signal.Signals, code: int, web: Serve, spider_process: Start, spider: Program
+    number: signal.Signals, code: int, web: Serve, spider_process: Start, here: Program
 ) -> None:
     """A signal ends the crawl with what is in flight, says so, and loses nothing."""
     site = web(endless)
@@ -100,12 +100,12 @@ def test_the_first_signal_lets_it_finish(
     out, err = process.communicate(timeout=30)
     assert (process.returncode, out) == (code, "")
     assert "spider: finishing what is in flight; once more stops at once" in err
-    rows = json.loads(spider("status", "--format", "json").stdout)
+    rows = json.loads(here("status", "--format", "json").stdout)
     assert rows[-1]["R"] == 0
     assert rows[-1]["C"] == len(pages(site))
 
 
-def test_the_second_signal_stops_it_at_once(web: Serve, spider_process: Start, spider: Program) -> None:
+def test_the_second_signal_stops_it_at_once(web: Serve, spider_process: Start, here: Program) -> None:
     """A second signal does not wait for a slow answer; its link waits for the next crawl."""
     site = web(slow)
     process = spider_process("crawl", site.url, "--delay", "0")
@@ -118,7 +118,7 @@ def test_the_second_signal_stops_it_at_once(web: Serve, spider_process: Start, s
     assert time.monotonic() - began < 7
     assert process.returncode == 130
     assert "spider: stopping at once" in err
-    rows = json.loads(spider("status", "--format", "json").stdout)
+    rows = json.loads(here("status", "--format", "json").stdout)
     assert (rows[-1]["W"] > 0, rows[-1]["R"], rows[-1]["C"]) == (True, 0, 0)
 
 

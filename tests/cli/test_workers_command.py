@@ -21,7 +21,7 @@ Begin = Callable[..., Popen[str]]
 Site = Callable[..., tuple[Path, dict[str, Any]]]
 
 
-def test_who_is_at_work(web: Callable[..., WebServer], spider: Spider, spider_process: Begin, site: Site) -> None:
+def test_who_is_at_work(web: Callable[..., WebServer], here: Spider, spider_process: Begin, site: Site) -> None:
     """Each process at work is listed with the hosts it holds and the pages it has read; one that was killed is dead."""
     root, _ = site(pages=50, bytes=2000, links=12)
     server = web(root, hosts=4)
@@ -31,17 +31,17 @@ def test_who_is_at_work(web: Callable[..., WebServer], spider: Spider, spider_pr
     while sum(row["hosts"] for row in rows) < 4 or not all(row["pages"] and row["pid"] != process.pid for row in rows):
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
-        rows = json.loads(spider("workers", "--format", "json").stdout or "[]")
+        rows = json.loads(here("workers", "--format", "json").stdout or "[]")
     assert len(rows) == 2
     assert {row["state"] for row in rows} == {"at work"}
     assert {row["run"] for row in rows} == {1}
     assert {row["machine"] for row in rows} == {os.uname().nodename}
-    head, *lines = spider("workers").stdout.splitlines()
+    head, *lines = here("workers").stdout.splitlines()
     assert head.split()[:3] == ["worker", "run", "pid"]
     assert len(lines) == 2
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=30)
-    done = spider("workers")
+    done = here("workers")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "spider: nobody is at work on spider.db\n")
 
 
