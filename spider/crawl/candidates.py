@@ -233,8 +233,8 @@ def _candidate(result: object) -> Candidate | None:
         url = urls.normalize(result["url"])
     except InvalidURL:
         return None
-    if not url.startswith(("http://", "https://")):
-        return None
+    if not url.startswith(("http://", "https://")) or "@" in url.split("/", 3)[2]:
+        return None  # a login in an address is refused wherever it comes from
     return Candidate(url, _text(result.get("title")), _text(result.get("content")))
 
 

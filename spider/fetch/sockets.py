@@ -146,7 +146,7 @@ class Line:
             except ssl.SSLError as error:
                 raise FetchError(Reason.TLS, str(error)) from error
             except (TimeoutError, OSError) as error:
-                raise _connect_error(error, allowance) from error
+                raise _connect_error(error, allowance, self.way) from error
         self.timeout = allowance.step
         self.sock.deadline = allowance.deadline
         if hasattr(self.sock, "socket"):  # TLS within TLS: what waits is the socket inside
@@ -198,12 +198,14 @@ def line_to(origin: Origin, way: Proxy | None, context: Callable[[], ssl.SSLCont
     return line
 
 
-def _connect_error(error: OSError, allowance: Allowance) -> FetchError:
+def _connect_error(error: OSError, allowance: Allowance, way: Proxy | None) -> FetchError:
+    """Tell why there is no connection, and that a proxy was in the way where one was: the site may be well."""
+    whom = "" if way is None else f" through the proxy {way.host}:{way.port}"
     if not isinstance(error, TimeoutError):
-        return FetchError(Reason.CONNECT, f"cannot connect: {error}")
+        return FetchError(Reason.CONNECT, f"cannot connect{whom}: {error}")
     if allowance.over:
-        return FetchError(Reason.DEADLINE, "the deadline passed while connecting")
-    return FetchError(Reason.TIMEOUT, "connecting took too long")
+        return FetchError(Reason.DEADLINE, f"the deadline passed while connecting{whom}")
+    return FetchError(Reason.TIMEOUT, f"connecting{whom} took too long")
 
 
 def _dial(host: str, port: int, allowance: Allowance, guard: Guard) -> _Timed:

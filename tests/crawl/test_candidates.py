@@ -113,6 +113,7 @@ def test_results_are_hostile_data(web: Web, polite: Polite) -> None:
     """What names no address of the web is passed over; titles are cleaned and cut."""
     results: list[object] = [
         {"url": "javascript:alert(1)"},
+        {"url": "http://me:pw@login.example/"},
         {"url": "http://[::1/"},
         {"url": None},
         {"url": ["http://x.example/"]},
