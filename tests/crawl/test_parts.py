@@ -146,17 +146,13 @@ def test_a_crew_does_what_it_is_given_together_in_turn() -> None:
         return job
 
     crew: Crew[int, int] = Crew(2, perform, goes_on=lambda result: result != 13)
-    crew.submit(*range(8))
     found: list[int] = []
-    while crew.busy:
-        assert (crew.busy, crew.free) == (1, 1)
-        found += crew.collect(1)
-    assert found == done == list(range(8))
-    assert not crew.left
-    crew.submit(12, 13, 14, 15)
-    while crew.busy:
-        found += crew.collect(1)
-    assert found[8:] == done[8:] == [12, 13]
+    for given in (range(8), (12, 13, 14, 15)):
+        crew.submit(*given)
+        while crew.busy:
+            assert (crew.busy, crew.free) == (1, 1)
+            found += crew.collect(1)
+    assert found == done == [*range(8), 12, 13]
     assert crew.left == [14, 15]
     crew.close()
 
