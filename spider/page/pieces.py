@@ -2,7 +2,7 @@
 
 A tree takes up to seven hundred bytes a tag, and a hundred an attribute: a page of ten megabytes would take hundreds of
 them.  Pieces are cut between tags, never in a script, a style or a comment; what an element around the cut would have
-said of those within is lost, and the page says that it was read so.
+said of those within is lost.
 """
 
 from __future__ import annotations
@@ -36,15 +36,12 @@ def is_large(text: str) -> bool:
 def gather_pieces(text: str, *, hidden: bool = False, alike: bool = False) -> Gathering:
     """Gather what all pieces of a document hold, as `spider.page.document.gather` does of a whole one."""
     found = Gathering()
-    pieces = 0
     for piece in _pieces(text, found):
         part = gather(piece, hidden=hidden, alike=alike)
         _join(found, part)
-        pieces += 1
     if len(found.references) > LINKS:
         del found.references[LINKS:]
         found.notes = [*(note for note in found.notes if note != MANY), MANY]
-    found.notes.append(f"size: read in {pieces} pieces")
     return found
 
 
