@@ -82,7 +82,9 @@ def small_disk(tmp_path: Path) -> Iterator[Callable[[int], Path]]:
         return place
 
     yield size
-    subprocess.run(["umount", str(place)], capture_output=True, check=False)
+    subprocess.run(
+        ["umount", "--lazy", str(place)], capture_output=True, check=False
+    )  # who still has it open keeps nobody
 
 
 def ends_full(done: CompletedProcess[str]) -> None:
