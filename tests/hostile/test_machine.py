@@ -67,7 +67,7 @@ def test_few_files_are_enough(web: Web, tmp_path: Path, files: int) -> None:
 
 def test_no_files_at_all_is_one_line(tmp_path: Path) -> None:
     """Where not even the database can be opened, that is said, with its code."""
-    done = run(tmp_path, "crawl", "http://127.0.0.1:9/", NOFILE=6)
+    done = run(tmp_path, "crawl", "http://127.0.0.1:9/", NOFILE=5)
     assert done.returncode in {1, 5}
     assert "Traceback" not in done.stderr
     assert len(done.stderr.splitlines()) <= 2
