@@ -21,7 +21,7 @@ FILES = frozenset({"demo.py", "doctor.py"})
 ASKED = (
     "crawl", "check", "report", "tree", "status", "errors", "skipped", "runs", "workers", "why http://a.example/",
     "export urls", "db check", "db upgrade", "db vacuum", "db backup copy.db", "seeds list", "seeds remove 1",
-    "doctor", "retry", "forget http://a.example/",
+    "doctor", "retry", "forget http://a.example/", "url --key http://a.example/",
 )  # fmt: skip
 
 
