@@ -18,8 +18,8 @@ CHUNK = 512  # values in one IN list: far below either engine's limit, and few s
 
 LADDER = "spider_ladder"  # the execution option that tells a connection its database's key ladder
 
-KEPT = ("PRAGMA cache_size = -65536", "PRAGMA mmap_size = 268435456")
-"""How much of the file SQLite keeps in memory, and how much it reads by way of memory."""
+KEPT = ("PRAGMA cache_size = -65536", "PRAGMA mmap_size = 67108864")
+"""How much of the file SQLite keeps in memory, and how much it reads by way of memory: that counts as the process's."""
 
 STREAMING = ("PRAGMA cache_size = -4096", "PRAGMA mmap_size = 0")
 

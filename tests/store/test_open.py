@@ -146,7 +146,7 @@ def test_made_by_many_at_once(engine: str, tmp_path: Path, request: pytest.Fixtu
 
 def test_pragmas(sqlite_database: Database) -> None:
     """Each connection to SQLite is in WAL mode, writes with synchronous NORMAL and waits thirty seconds."""
-    expected = {"journal_mode": "wal", "synchronous": 1, "busy_timeout": 30_000}
+    expected = {"journal_mode": "wal", "synchronous": 1, "busy_timeout": 30_000, "mmap_size": 64 << 20}
     with sqlite_database.read() as one, sqlite_database.write() as other:
         for connection in (one, other):
             asked = {name: connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in expected}
