@@ -19,7 +19,7 @@ from spider.crawl.nursery import Nursery
 from spider.crawl.opening import prepare
 from spider.crawl.orders import Orders
 from spider.crawl.plan import Plan
-from spider.crawl.process import at_work
+from spider.crawl.process import at_work, bind, stay
 from spider.crawl.score import AJAX, BYTES, CUT, EXPLORED, REFUSED, media_of, part
 from spider.crawl.seeds import Seed
 from spider.crawl.shift import Shift
@@ -76,6 +76,7 @@ class Crawler:
         self._seen: Snapshot | None = None
         self._latest = Latest()
         self._did: Counter[str] = Counter()
+        self._free: list[int] = []  # the processors that this process may use, while it keeps to one
 
     # --- the run ----------------------------------------------------------------------------------
 
@@ -91,6 +92,7 @@ class Crawler:
         if self.plan.ajax != "never":
             require(self.plan.browser)
         self._begin()
+        self._free = stay() if self.plan.ajax == "never" else []
         try:
             for outcomes in self._rounds():
                 self._latest.note(outcomes)
@@ -102,6 +104,7 @@ class Crawler:
             self.why = "storage"
             raise
         finally:
+            bind(self._free)
             self._end()
         if self._shift.error is not None:
             raise self._shift.error
@@ -153,6 +156,7 @@ class Crawler:
     def _grow(self, size: int) -> None:
         """Have this many worker processes beside this one, where more than one is worth it."""
         if size > 1 and self._team is None:
+            bind(self._free)
             orders = Orders(self._database.address, self._run_id, self.plan, tells=self._told)
             self._team = Team(self._database, orders, clock=self._clock, until=self._until, nursery=self._nursery)
         if self._team is not None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import os
 import signal
 import threading
 import traceback
@@ -16,7 +15,7 @@ from multiprocessing.reduction import recv_handle
 from spider.crawl.clock import SystemClock
 from spider.crawl.marks import share
 from spider.crawl.orders import READY, STOP_NOW, Connection, Ended, Orders, told
-from spider.crawl.process import settle
+from spider.crawl.process import bind, settle
 from spider.crawl.shift import Shift
 from spider.errors import SpiderError
 from spider.store import Database
@@ -50,9 +49,8 @@ def _worked(line: Connection, orders: Orders) -> Ended:
 
 
 def _work(line: Connection, orders: Orders) -> str | None:
-    if orders.core is not None and hasattr(os, "sched_setaffinity"):
-        with contextlib.suppress(OSError):  # taken from us meanwhile
-            os.sched_setaffinity(0, {orders.core})
+    if orders.core is not None:
+        bind({orders.core})
     clock = SystemClock()
     until = math.inf if orders.lasts is None else clock.steady() + orders.lasts
     with Database.open(orders.address, create=False) as database:

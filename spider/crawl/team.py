@@ -141,7 +141,8 @@ class Team:
         marks = Marks.open()
         ours, theirs = Pipe()
         places = cores()
-        core = places[(slot + self._orders.run_id) % len(places)] if len(places) > 1 else None
+        alone = len(places) > 1 and self._orders.plan.ajax == "never"  # a browser has processes of its own
+        core = places[(slot + self._orders.run_id) % len(places)] if alone else None
         with contextlib.ExitStack() as unless, theirs:
             unless.callback(ours.close)
             unless.callback(marks.close)
