@@ -84,7 +84,7 @@ def test_the_site_s_certificate_counts_in_a_tunnel(web: Web, client: Clients, pr
 
 
 def test_a_proxy_that_refuses(web: Web, client: Clients, proxy: Stub, tls: ssl.SSLContext) -> None:
-    """A tunnel that is refused fails with connect and names the proxy; what it answers for a plain address is the answer."""
+    """A tunnel that is refused fails with connect and names the proxy; for a plain address its answer is the answer."""
 
     def refuse(sock: socket.socket, _head: str) -> None:
         sock.sendall(b"HTTP/1.1 407 Who are you\r\nContent-Length: 0\r\n\r\n")
