@@ -136,7 +136,7 @@ def soak_lines() -> list[str]:
     share = known["failed"] / known["pages"]
     return [
         "",
-        f"The last soak: {known['pages']:,} pages on {known['hosts']} hosts in {known['seconds']:,} s beside others",
+        f"The last soak: {known['pages']:,} pages on {known['hosts']} hosts in {known['seconds']:,} s",
         f"on two processors, {share:.0%} of them failed, each with its class; all processes together had",
         f"{known['first']} MB after the first tenth, {known['last']} MB in the last, {known['most']} MB at the most.",
         f"{known['kills']} kills: nothing lost. Damaged inputs read: {sum(inputs.values()):,}, of {len(inputs)} kinds.",
