@@ -9,7 +9,7 @@ import click
 
 from spider.model import Reason
 from spider.report import visible
-from spider.url import complete, normalize
+from spider.url import complete, has_login, normalize
 
 __all__ = ["reason_option", "seed_option", "web_address"]
 
@@ -27,7 +27,7 @@ def web_address(text: str, what: str = "URL") -> str:
     address = normalize(complete(text))
     if not address.startswith(("http://", "https://")):
         raise click.BadParameter(f"not an address of the web: {visible(address)!r}", param_hint=what)
-    if "@" in address.split("/", 3)[2]:
+    if has_login(address):
         raise click.BadParameter(f"{visible(address)!r} has a login in it; {_INSTEAD}", param_hint=what)
     return address
 

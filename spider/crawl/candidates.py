@@ -233,7 +233,7 @@ def _candidate(result: object) -> Candidate | None:
         url = urls.normalize(result["url"])
     except InvalidURL:
         return None
-    if not url.startswith(("http://", "https://")) or "@" in url.split("/", 3)[2]:
+    if not url.startswith(("http://", "https://")) or urls.has_login(url):
         return None  # a login in an address is refused wherever it comes from
     return Candidate(url, _text(result.get("title")), _text(result.get("content")))
 

@@ -24,7 +24,7 @@ from typing import IO
 
 from spider.errors import InvalidURL, SeedsError, masked
 from spider.settings import SETTINGS, Setting, Value, find, read
-from spider.url import key, names_scheme, normalize
+from spider.url import has_login, key, names_port, names_scheme, normalize
 
 __all__ = ["PER_SEED", "OptionValue", "Seed", "load_seeds", "read_seeds"]
 
@@ -42,7 +42,6 @@ _DEFAULT_SCHEME = "https://"
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _COMMENT = re.compile(r"(?:^|(?<=\s))#")
 _TOKEN = re.compile(r"\S+")
-_HOST_AND_PORT = re.compile(r"[^/?#@:\s]+:[0-9]{1,5}(?:[/?#]|$)")
 _HOST_END = re.compile(r"[/?#\\]")
 _TYPED_LOGIN = re.compile(r"(?!mailto:)[^/?#@:\s]+:[^/\s][^\s]*@", re.IGNORECASE)
 _LOGIN = "a login is no part of an address, which is kept and shown; give it as --auth HOST=USER:PASSWORD"
@@ -178,7 +177,7 @@ def _seed_of_argument(argument: str) -> Seed:
     url = normalize(argument)
     if not _is_web(url):
         raise SeedsError(argument, _not_web(url))
-    if _has_login(url):
+    if has_login(url):
         raise SeedsError(masked(argument), _LOGIN)
     return Seed(url)
 
@@ -194,7 +193,7 @@ def _address(text: str, line: _Line, column: int) -> str:
         raise line.error(f"not a valid address ({error.reason})", column + position) from error
     if not _is_web(url):
         raise line.error(_not_web(url), column)
-    if _has_login(url):
+    if has_login(url):
         raise line.error(_LOGIN, column)
     return url
 
@@ -205,7 +204,7 @@ def _prefix(text: str, line: _Line, column: int) -> str:
         return _DEFAULT_SCHEME.removesuffix("//")
     if names_scheme(text):
         return ""
-    if _is_host(text) or _HOST_AND_PORT.match(text):
+    if _is_host(text) or names_port(text):
         return _DEFAULT_SCHEME
     raise line.error("not an address (expected https://host/path or host.name/path)", column)
 
@@ -222,11 +221,6 @@ def _is_web(url: str) -> bool:
 
 def _not_web(url: str) -> str:
     return f"only http and https addresses can be crawled, not {url.partition(':')[0]}"
-
-
-def _has_login(url: str) -> bool:
-    """Tell whether a normalized address has a user's name or a password."""
-    return "@" in url.split("/", 3)[2]
 
 
 def _options(tokens: Iterator[re.Match[str]], line: _Line) -> dict[str, OptionValue]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from spider.url.engine import choose
 from spider.url.ladder import KEY_LADDER, STEPS, key, read_ladder
 from spider.url.relation import directory, host, is_kin, relation
-from spider.url.typed import complete, names_scheme
+from spider.url.typed import complete, has_login, names_port, names_scheme
 from spider.url.value import URL, InvalidURL, Step, explain, parse, trace
 
 if TYPE_CHECKING:
@@ -30,12 +30,14 @@ __all__ = [
     "complete",
     "directory",
     "explain",
+    "has_login",
     "host",
     "identify",
     "identify_all",
     "is_compiled",
     "is_kin",
     "key",
+    "names_port",
     "names_scheme",
     "normalize",
     "normalize_all",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spider.url import complete, names_scheme
+from spider.url import complete, has_login, names_scheme, normalize
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,19 @@ def test_https_is_understood(text: str) -> None:
     """A host, with a port or an address within its query, is no scheme."""
     assert not names_scheme(text)
     assert complete(text) == f"https://{text}"
+
+
+@pytest.mark.parametrize(
+    ("text", "login"),
+    [
+        ("http://u:p@a.example/", True),
+        ("http://u@a.example:81", True),
+        ("http://:p@a.example/", True),
+        ("http://a.example/@u?x@y", False),
+        ("http://a.example?u:p@b", False),
+        ("http://@a.example/", False),
+    ],
+)
+def test_a_login_stands_before_the_host(text: str, *, login: bool) -> None:
+    """A sign in the path or query is none, and neither is one with nothing before it, which the standard drops."""
+    assert has_login(normalize(text)) is login
