@@ -70,8 +70,8 @@ class Plan:
     key: str | None = None
 
     @property
-    def may_hurry(self) -> bool:
-        """Whether pages of a host may follow one another without a look at pace and limits between."""
+    def asks_in_turn(self) -> bool:
+        """Whether one thread may ask a host for several pages in turn, without a look at pace and limits between."""
         limits = (self.max_pages, self.max_bytes, self.max_host_pages)
         return self.delay <= 0 and self.per_host == 1 and self.ajax == "never" and limits == (None, None, None)
 

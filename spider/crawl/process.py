@@ -1,4 +1,4 @@
-"""Tell who this process is, and whether that one still lives.
+"""Tell who this process is and whether that one still lives; have this one keep to what it needs of the machine.
 
 A process is known by its machine (with its space of process numbers), the machine's boot, its number
 and its start time, so that a number used again is not taken for the process that had it before.

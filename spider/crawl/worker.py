@@ -30,6 +30,7 @@ from spider.errors import BrowserError, StorageLostError
 from spider.fetch import Client, Ruling, robots_url
 from spider.model import Failed, Fetched, Outcome, Purpose, Reason, Rejected, Request, Skipped
 from spider.store import Database, frontier, hosts
+from spider.store.catalog import GONE
 from spider.store.workers import PAGES
 
 __all__ = ["Worker"]
@@ -39,7 +40,6 @@ FULL = 200  # outcomes that are recorded at once
 HUNGRY = 4  # of so many hosts at work one that waits for what came to be written is too many, while threads are free
 IN_TURN = 8  # pages of a host that needs no waiting that one thread asks for, one behind the other
 QUICK = 0.1  # seconds to an answer: a server that takes longer is asked anew each time whether it may be asked
-NOT_THERE = frozenset({404, 410})
 POLL = 0.1  # seconds between two looks at a database where nothing is to be done now
 MICRO = 1_000_000
 
@@ -66,7 +66,7 @@ class Worker:
             too_slow=self._is_too_slow if plan.longer_delay == "skip" else None,
         )
         self._crew: Crew[tuple[Lane, Visit | Errand], Done] = Crew(plan.threads, self._perform, goes_on=self._goes_on)
-        self._in_turn = IN_TURN if plan.may_hurry else 1
+        self._in_turn = IN_TURN if plan.asks_in_turn else 1
         self._ends = False
         self._applications = Applications(
             plan, client, self._gate, lambda: roster.judge, clock=clock, away=self._crew.away
@@ -294,7 +294,7 @@ class Worker:
 
     def _goes_on(self, done: Done) -> bool:
         """Whether the thread may ask the same host for the next of its pages at once: a quick server, and content."""
-        sound = 200 <= done.status < 400 or done.status in NOT_THERE  # noqa: PLR2004  # success, or another place
+        sound = 200 <= done.status < 400 or done.status in GONE  # noqa: PLR2004  # success, or another place
         return sound and done.latency < QUICK and not self._ends and self.ledger.now() < self.ledger.lease_until
 
     # --- what came --------------------------------------------------------------------------------

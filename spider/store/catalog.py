@@ -22,7 +22,7 @@ from spider.store.schema import MEDIA, OutLink, Page, table
 from spider.store.schema import Skipped as SkippedRow
 from spider.store.tally import LANDED, Tally
 
-__all__ = ["record"]
+__all__ = ["GONE", "record"]
 
 GONE = frozenset({404, 410})
 
